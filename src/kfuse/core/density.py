@@ -1,0 +1,70 @@
+"""Eq. 1 and Definitions 5 and 6: density, representatives, local density peaks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuse.core.compiled import kernel
+from kfuse.core.natural import NaturalNeighbors
+from kfuse.core.neighbors import NeighborTable
+
+
+class Density(NamedTuple):
+    """The density of every sample, and who is the densest around it."""
+
+    values: NDArray[np.float64]  # rho, Eq. 1
+    representatives: NDArray[np.intp]  # Rep, Definition 5: a sample is a local density peak if it is its own
+    farthest_distances: NDArray[np.float64]  # of the last of a sample's k neighbours
+    farthest_indices: NDArray[np.int32]
+
+
+def estimate(neighbors: NeighborTable, natural: NaturalNeighbors) -> Density:
+    """Compute densities and representatives over the k = max(nb) nearest neighbours."""
+    n_samples, k = neighbors.n_samples, natural.n_neighbors
+    sums = np.zeros(n_samples)
+    farthest_distances = np.full(n_samples, -1.0)
+    farthest_indices = np.full(n_samples, -1, dtype=np.int32)
+    for block in neighbors.blocks(k) if k > 0 else ():
+        sums[block.rows] = sum_in_order(block.distances)
+        farthest_distances[block.rows] = block.distances[:, -1]
+        farthest_indices[block.rows] = block.indices[:, -1]
+    values = natural.reverse_counts / positive_sums(sums)
+    representatives = np.arange(n_samples)
+    for block in neighbors.blocks(k):
+        representatives[block.rows] = densest(block.rows, block.indices, values)
+    return Density(values, representatives, farthest_distances, farthest_indices)
+
+
+def positive_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Replace sums of zero, which belong to a sample with k duplicates, by something smaller than all others.
+
+    The smallest positive sum over n makes any density with a reverse neighbour larger than those of samples with
+    room around them, keeps it finite, and scales with the data's unit.
+    """
+    positive = sums[sums > 0]
+    least = positive.min() / sums.size if positive.size else 1.0
+    return np.where(sums > 0, sums, least)
+
+
+@kernel
+def sum_in_order(distances):  # type: ignore[no-untyped-def]
+    """Sum each row from the nearest on, so that equal rows have equal sums."""
+    sums = np.zeros(distances.shape[0])
+    for row in range(distances.shape[0]):
+        for rank in range(distances.shape[1]):
+            sums[row] += distances[row, rank]
+    return sums
+
+
+@kernel
+def densest(rows, indices, values):  # type: ignore[no-untyped-def]
+    """Definition 5: the densest of a sample and its neighbours; on ties the sample itself, then the nearer."""
+    representatives = rows.copy()
+    for row in range(rows.size):
+        for rank in range(indices.shape[1]):
+            if values[indices[row, rank]] > values[representatives[row]]:
+                representatives[row] = indices[row, rank]
+    return representatives

@@ -1,0 +1,216 @@
+"""What a distance is: one class per kind of input, each giving rows of distances on demand.
+
+A distance between two samples has one value, whichever search asks for it and in whichever block: Euclidean sums
+run over the features in order, in float64. So ties between equal distances are real ties, in every code path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+from sklearn.metrics import pairwise_distances
+from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
+
+from kfuse.core.compiled import kernel
+
+# Squares of coordinates beyond these leave the range of float64.
+LARGEST, SMALLEST = 1e150, 1e-100
+COLUMNS_AT_A_TIME = 2048  # of a row of distances: they stay in the fastest cache
+
+
+class Distances(Protocol):
+    """Distances from some samples to all.
+
+    They are in units of `unit`: multiply by it to get the distance in the data's own unit. It is 1 unless the data
+    is so large or small that squares would overflow.
+    """
+
+    n_samples: int
+    unit: float
+
+    def rows(self, samples: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Distances from `samples` to every sample, one row each."""
+
+
+@kernel
+def euclidean_rows(queries, columns):  # type: ignore[no-untyped-def]
+    """Euclidean distances from each query to each column of `columns` (features x samples)."""
+    n_features, n_samples = columns.shape
+    out = np.empty((queries.shape[0], n_samples))
+    for row in range(queries.shape[0]):
+        for start in range(0, n_samples, COLUMNS_AT_A_TIME):
+            part = out[row, start : start + COLUMNS_AT_A_TIME]
+            part[:] = 0.0
+            for feature in range(n_features):
+                coordinate = np.float64(queries[row, feature])
+                column = columns[feature, start : start + COLUMNS_AT_A_TIME]
+                for j in range(part.size):
+                    difference = column[j] - coordinate
+                    part[j] += difference * difference
+            for j in range(part.size):
+                part[j] = np.sqrt(part[j])
+    return out
+
+
+def _identity(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    return distances
+
+
+def _half_square(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    return distances * distances / 2
+
+
+class EuclideanDistances:
+    """Euclidean distances, or an increasing function of them."""
+
+    def __init__(self, X: NDArray[Any]):
+        self.unit = _unit_of(X)
+        self.points = self.prepare(X)
+        self.n_samples = X.shape[0]
+        self.finish: Callable[[NDArray[np.float64]], NDArray[np.float64]] = _identity
+        self._columns: NDArray[Any] | None = None
+
+    def prepare(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Bring coordinates to this object's unit."""
+        if self.unit == 1:
+            return X
+        with np.errstate(over="ignore"):  # new points may lie beyond all bounds; they stay infinitely far
+            return np.ldexp(X, -int(np.log2(self.unit)))
+
+    def rows(self, samples: NDArray[np.intp]) -> NDArray[np.float64]:
+        return self.between(self.points[samples])
+
+    def between(self, queries: NDArray[Any]) -> NDArray[np.float64]:
+        """Distances from points that need not be samples."""
+        if self._columns is None:
+            self._columns = np.ascontiguousarray(self.points.T)
+        return self.finish(euclidean_rows(queries, self._columns))
+
+
+class CosineDistances(EuclideanDistances):
+    """1 - cos(angle), which is half the squared Euclidean distance between the directions."""
+
+    def __init__(self, X: NDArray[Any]):
+        super().__init__(X)
+        self.unit = 1.0
+        self.finish = _half_square
+
+    def prepare(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Scale each row to length one."""
+        return directions(X)
+
+
+def directions(X: NDArray[Any]) -> NDArray[Any]:
+    """Scale each row to length one."""
+    largest = np.abs(X).max(axis=1, keepdims=True, initial=0)
+    zero_rows = np.flatnonzero(largest == 0)
+    if zero_rows.size:
+        raise ValueError(
+            f"Row {zero_rows[0]} of X is all zeros, so it has no direction and no cosine distance: drop such rows."
+        )
+    scaled = X / largest
+    return scaled / np.sqrt((scaled * scaled).sum(axis=1, keepdims=True))
+
+
+class MetricDistances:
+    """Any other metric that scikit-learn knows, or a function of two samples."""
+
+    unit = 1.0
+
+    def __init__(self, X: NDArray[Any], metric: str | Callable[..., float]):
+        self.metric = metric
+        self.points = self.prepare(X)
+        self.n_samples = X.shape[0]
+        self.params = _metric_params(X, metric)
+
+    def prepare(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Take coordinates as this metric does."""
+        return X != 0 if self.metric in PAIRWISE_BOOLEAN_FUNCTIONS else X
+
+    def rows(self, samples: NDArray[np.intp]) -> NDArray[np.float64]:
+        return self.between(self.points[samples])
+
+    def between(self, queries: NDArray[Any]) -> NDArray[np.float64]:
+        """Distances from points that need not be samples."""
+        distances = pairwise_distances(queries, self.points, metric=self.metric, n_jobs=1, **self.params)
+        return np.ascontiguousarray(distances, dtype=np.float64)
+
+
+class MatrixDistances:
+    """A square matrix of distances that the caller computed."""
+
+    unit = 1.0
+
+    def __init__(self, matrix: NDArray[Any]):
+        self.matrix = matrix
+        self.n_samples = matrix.shape[0]
+
+    def rows(self, samples: NDArray[np.intp]) -> NDArray[np.float64]:
+        return np.ascontiguousarray(self.matrix[samples], dtype=np.float64)
+
+
+class GraphDistances:
+    """A sparse graph of distances to some neighbours; a pair that it does not hold is infinitely far apart.
+
+    A distance that is stored in one direction holds in both.
+    """
+
+    unit = 1.0
+
+    def __init__(self, graph: csr_array):
+        self.n_samples = graph.shape[0]
+        self.stored_counts = np.diff(graph.indptr)  # up to here, a row's nearest entries are its neighbours
+        heads = np.repeat(np.arange(self.n_samples), self.stored_counts)
+        rows, columns = np.concatenate([heads, graph.indices]), np.concatenate([graph.indices, heads])
+        data = np.concatenate([graph.data, graph.data])
+        order = np.lexsort((data, columns, rows))
+        rows, columns, data = rows[order], columns[order], data[order]
+        first = np.ones(rows.size, dtype=np.bool_)
+        first[1:] = (np.diff(rows) != 0) | (np.diff(columns) != 0)
+        self.indices, self.data = columns[first], data[first]
+        self.indptr = np.searchsorted(rows[first], np.arange(self.n_samples + 1))
+
+    def rows(self, samples: NDArray[np.intp]) -> NDArray[np.float64]:
+        out = np.full((len(samples), self.n_samples), np.inf)
+        for row, sample in zip(out, samples, strict=True):
+            stored = slice(self.indptr[sample], self.indptr[sample + 1])
+            row[self.indices[stored]] = self.data[stored]
+        return out
+
+
+EUCLIDEAN_KINDS: dict[Any, type[EuclideanDistances]] = {
+    "euclidean": EuclideanDistances,
+    "l2": EuclideanDistances,
+    "minkowski": EuclideanDistances,  # its power is 2 unless said otherwise
+    "cosine": CosineDistances,
+}
+
+
+def distances_for(X: Any, metric: str | Callable[..., float]) -> Any:
+    """Choose the kind of distances for an input and a metric."""
+    if metric == "precomputed":
+        return GraphDistances(X) if issparse(X) else MatrixDistances(X)
+    if metric in EUCLIDEAN_KINDS:
+        return EUCLIDEAN_KINDS[metric](X)
+    return MetricDistances(X, metric)
+
+
+def _unit_of(X: NDArray[Any]) -> float:
+    """The power of two that brings extreme data into the range where squares are safe, else 1."""
+    largest = float(np.abs(X).max(initial=0))
+    if largest == 0 or SMALLEST < largest < LARGEST or X.dtype == np.float32:
+        return 1.0
+    return float(2.0 ** (np.frexp(largest)[1] - 1))
+
+
+def _metric_params(X: NDArray[Any], metric: str | Callable[..., float]) -> dict[str, Any]:
+    """What a metric takes from the data as a whole; scikit-learn would take it from each block anew."""
+    if metric == "seuclidean":
+        return {"V": np.var(X, axis=0, ddof=1)}
+    if metric == "mahalanobis":
+        return {"VI": np.linalg.inv(np.cov(X.T)).T}
+    return {}

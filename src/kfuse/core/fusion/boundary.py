@@ -1,0 +1,57 @@
+"""Definitions 7 and 8, Eqs. 2 to 5: how far two sub-clusters touch."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from kfuse.core.compiled import kernel
+from kfuse.core.distances import Distances
+from kfuse.core.neighbors import ENTRIES_PER_BLOCK, NeighborTable
+
+
+def augmented_subclusters(neighbors: NeighborTable, labels: NDArray[np.intp], natural_value: int) -> csr_array:
+    """Eq. 2, Definition 7: AS as a table of samples x sub-clusters, 1 where the sample is in the augmented one.
+
+    A sample is in AS_c if it is in S_c or among the lambda neighbours of one that is.
+    """
+    n_subclusters = int(labels.max()) + 1
+    places = [np.arange(labels.size) * n_subclusters + labels]
+    for block in neighbors.blocks(natural_value):
+        places.append(np.unique(block.indices.astype(np.int64) * n_subclusters + labels[block.rows][:, None]))
+    samples, subclusters = np.divmod(np.unique(np.concatenate(places)), n_subclusters)
+    ones = np.ones(samples.size, dtype=np.int64)
+    return csr_array((ones, (samples, subclusters)), shape=(labels.size, n_subclusters))
+
+
+def adjacent_sample_counts(augmented: csr_array) -> csr_array:
+    """Eq. 3, Definition 8: |ADS|, the number of samples that two augmented sub-clusters share."""
+    return (augmented.T @ augmented).tocsr()
+
+
+def distances_from(
+    distances: Distances, members: NDArray[np.intp], labels: NDArray[np.intp], n_subclusters: int
+) -> NDArray[np.float64]:
+    """Eq. 4: DC from the sub-cluster of `members` to every sub-cluster, the least distance of two samples."""
+    nearest = np.full(n_subclusters, np.inf)
+    rows_at_a_time = max(1, ENTRIES_PER_BLOCK // labels.size)
+    for start in range(0, members.size, rows_at_a_time):
+        lower_to_nearest(distances.rows(members[start : start + rows_at_a_time]), labels, nearest)
+    return nearest
+
+
+@kernel
+def lower_to_nearest(block, labels, nearest):  # type: ignore[no-untyped-def]
+    """Lower the distance to each sub-cluster to the least one in a block of distances."""
+    for row in range(block.shape[0]):
+        for column in range(block.shape[1]):
+            nearest[labels[column]] = min(nearest[labels[column]], block[row, column])
+
+
+@kernel
+def log_connectivity(n_adjacent, distance, size, other_size):  # type: ignore[no-untyped-def]
+    """Eq. 5, its logarithm: Con = (|ADS| + 1) e^(-DC) / min(|S_i|, |S_j|)."""
+    return math.log((n_adjacent + 1) / min(size, other_size)) - distance

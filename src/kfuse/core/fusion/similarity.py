@@ -1,0 +1,52 @@
+"""Eq. 6: how alike two sub-clusters are in density."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuse.core.compiled import kernel
+
+
+class DensityMoments(NamedTuple):
+    """Mean and (population) variance of density, one entry per sub-cluster."""
+
+    means: NDArray[np.float64]
+    variances: NDArray[np.float64]
+
+
+@kernel
+def density_moments(density, labels, left_out, n_subclusters):  # type: ignore[no-untyped-def]
+    """Mean and variance of density over each sub-cluster, without the samples that Algorithm 2 left out."""
+    counts = np.zeros(n_subclusters)
+    means = np.zeros(n_subclusters)
+    variances = np.zeros(n_subclusters)
+    for sample in range(labels.size):
+        if not left_out[sample]:
+            counts[labels[sample]] += 1.0
+            means[labels[sample]] += density[sample]
+    means /= counts
+    for sample in range(labels.size):
+        if not left_out[sample]:
+            difference = density[sample] - means[labels[sample]]
+            variances[labels[sample]] += difference * difference
+    variances /= counts
+    return DensityMoments(means, variances)
+
+
+@kernel
+def smaller_over_larger(a, b, both_zero):  # type: ignore[no-untyped-def]
+    """Divide the smaller by the larger; `both_zero` is what 0/0 counts."""
+    return min(a, b) / max(a, b) if max(a, b) > 0.0 else both_zero
+
+
+@kernel
+def log_similarity(mean, other_mean, variance, other_variance):  # type: ignore[no-untyped-def]
+    """Eq. 6, its logarithm: Sim = min/max of the mean densities x (1 + min/max of their variances)."""
+    means = smaller_over_larger(mean, other_mean, 1.0)
+    variances = smaller_over_larger(variance, other_variance, 0.0)
+    similarity = means * (1.0 + variances)
+    return math.log(similarity) if similarity > 0.0 else -np.inf

@@ -1,0 +1,173 @@
+"""Definition 1: the k nearest neighbours of every sample, in blocks.
+
+No array of n x n is made, and one of n x k only while it is small: larger ones are searched block by block, as often
+as a stage asks for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuse.core import kd_tree
+from kfuse.core.distances import Distances, EuclideanDistances, GraphDistances, distances_for
+from kfuse.core.nearest import select_nearest
+
+ENTRIES_KEPT = 2**25  # of the table of neighbours (12 bytes each) before it is searched anew instead
+KD_TREE_DIMENSIONS = 12  # above, looking at every distance is about as fast
+ENTRIES_PER_BLOCK = 2**20  # of distances or neighbours that one thread holds at a time
+
+
+class NeighborBlock(NamedTuple):
+    """The neighbours of some samples: row i belongs to sample rows[i], nearest first."""
+
+    rows: NDArray[np.intp]
+    indices: NDArray[np.int32]
+    distances: NDArray[np.float64]
+
+
+class NeighborSearch(Protocol):
+    """Finds the k nearest neighbours of some samples, by (distance, index), the sample itself left out."""
+
+    distances: Distances
+    visiting_order: NDArray[np.intp]  # the order of samples in which a search is fastest
+    most_neighbors: int  # that can be asked for
+
+    def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
+        """Find the k nearest neighbours of the samples `rows`."""
+
+    def rows_per_block(self, k: int) -> int:
+        """How many samples to ask for at a time."""
+
+
+class BruteForceSearch:
+    """Looks at every distance."""
+
+    def __init__(self, distances: Distances):
+        self.distances = distances
+        self.visiting_order = np.arange(distances.n_samples)
+        self.most_neighbors = distances.n_samples - 1
+
+    def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
+        return NeighborBlock(rows, *select_nearest(self.distances.rows(rows), rows, k))
+
+    def rows_per_block(self, k: int) -> int:
+        return max(1, ENTRIES_PER_BLOCK // (self.distances.n_samples + k))
+
+
+class KDTreeSearch:
+    """Looks only where a neighbour can be; for Euclidean distances in few dimensions."""
+
+    def __init__(self, distances: EuclideanDistances):
+        self.distances = distances
+        self.tree = kd_tree.build(distances.points)
+        self.visiting_order = self.tree.order.astype(np.intp)
+        self.most_neighbors = distances.n_samples - 1
+
+    def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
+        indices, found = kd_tree.query(self.tree, self.distances.points[rows], rows, k)
+        return NeighborBlock(rows, indices, self.distances.finish(found))
+
+    def rows_per_block(self, k: int) -> int:
+        return max(1, ENTRIES_PER_BLOCK // (8 * max(1, k)))
+
+
+class GraphSearch:
+    """Looks up the neighbours that a precomputed graph holds."""
+
+    def __init__(self, distances: GraphDistances):
+        self.distances = distances
+        self.visiting_order = np.arange(distances.n_samples)
+        heads = np.repeat(self.visiting_order, np.diff(distances.indptr))
+        nearest_first = np.lexsort((distances.indices, distances.data, heads))
+        self.most_neighbors = int(distances.stored_counts.min())
+        self._indices = distances.indices[nearest_first].astype(np.int32)
+        self._data = distances.data[nearest_first]
+
+    def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
+        if k > self.most_neighbors:
+            raise ValueError(
+                f"The precomputed graph has only {self.most_neighbors} neighbours for sample "
+                f"{self.distances.stored_counts.argmin()}, but this data needs at least {k}: build the graph with "
+                f"n_neighbors={k} or more."
+            )
+        positions = self.distances.indptr[rows][:, None] + np.arange(k)
+        return NeighborBlock(rows, self._indices[positions], self._data[positions])
+
+    def rows_per_block(self, k: int) -> int:
+        return max(1, ENTRIES_PER_BLOCK // max(1, k))
+
+
+def suits_kd_tree(distances: EuclideanDistances) -> bool:
+    """Whether the tree is likely to be the faster of the two: it is in few dimensions."""
+    return distances.points.shape[1] <= KD_TREE_DIMENSIONS
+
+
+def choose_search(X: Any, metric: str | Callable[..., float], how: str) -> NeighborSearch:
+    """Choose the search for an input, a metric and the way asked for ("auto", "kd_tree" or "brute")."""
+    distances = distances_for(X, metric)
+    if isinstance(distances, GraphDistances):
+        return GraphSearch(distances)
+    if isinstance(distances, EuclideanDistances) and (
+        how == "kd_tree" or (how == "auto" and suits_kd_tree(distances))
+    ):
+        return KDTreeSearch(distances)
+    return BruteForceSearch(distances)
+
+
+class NeighborTable:
+    """The neighbours of all samples, for any k, in blocks and with several threads."""
+
+    def __init__(self, search: NeighborSearch, n_threads: int = 1):
+        self.search = search
+        self.distances = search.distances
+        self.n_samples = search.distances.n_samples
+        self.n_threads = n_threads
+        self._kept: NeighborBlock | None = None
+
+    def blocks(self, k: int) -> Iterator[NeighborBlock]:
+        """Give the k nearest neighbours of every sample, each sample once, in no particular order."""
+        if self._kept is not None and self._kept.indices.shape[1] >= k:
+            yield from self._slices_of_kept(k)
+        elif self.n_samples * k <= ENTRIES_KEPT:
+            self._kept = self._collect(k)
+            yield from self._slices_of_kept(k)
+        else:
+            yield from self.search_blocks(self.search.visiting_order, k)
+
+    def of(self, rows: NDArray[np.intp], k: int) -> Iterator[NeighborBlock]:
+        """Give the k nearest neighbours of some samples."""
+        if self._kept is not None and self._kept.indices.shape[1] >= k:
+            yield NeighborBlock(rows, self._kept.indices[rows, :k], self._kept.distances[rows, :k])
+        else:
+            yield from self.search_blocks(rows, k)
+
+    def search_blocks(self, rows: NDArray[np.intp], k: int) -> Iterator[NeighborBlock]:
+        """Search a few blocks at a time, one a thread, so that only those are in memory."""
+        size = self.search.rows_per_block(k)
+        parts = [rows[start : start + size] for start in range(0, len(rows), size)]
+        if self.n_threads == 1 or len(parts) == 1:
+            yield from (self.search.query(part, k) for part in parts)
+            return
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            for start in range(0, len(parts), self.n_threads):
+                yield from pool.map(lambda part: self.search.query(part, k), parts[start : start + self.n_threads])
+
+    def _collect(self, k: int) -> NeighborBlock:
+        indices = np.empty((self.n_samples, k), dtype=np.int32)
+        distances = np.empty((self.n_samples, k))
+        for block in self.search_blocks(self.search.visiting_order, k):
+            indices[block.rows], distances[block.rows] = block.indices, block.distances
+        return NeighborBlock(np.arange(self.n_samples), indices, distances)
+
+    def _slices_of_kept(self, k: int) -> Iterator[NeighborBlock]:
+        kept = self._kept
+        assert kept is not None
+        size = max(1, ENTRIES_PER_BLOCK // max(1, k))
+        for start in range(0, self.n_samples, size):
+            part = slice(start, start + size)
+            yield NeighborBlock(kept.rows[part], kept.indices[part, :k], kept.distances[part, :k])

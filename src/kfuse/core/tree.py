@@ -1,0 +1,124 @@
+"""The fusion tree: every number of clusters from one fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuse.core.compiled import kernel
+from kfuse.core.union_find import find
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class FusionTree(NamedTuple):
+    """How sub-clusters fuse into one cluster.
+
+    Nodes are numbered as in scipy: 0 to n_leaves - 1 are the leaves, n_leaves + t is what fusion t makes. Fusions
+    come in the order in which they happen.
+    """
+
+    leaf_labels: NDArray[np.intp]  # the leaf of each sample
+    children: NDArray[np.intp]  # (n_leaves - 1, 2)
+    log_index: NDArray[np.float64]  # of each fusion: the logarithm of the fusion index at which it happened
+    sizes: NDArray[np.intp]  # samples in each node
+
+    @property
+    def n_leaves(self) -> int:
+        """The largest number of clusters that `cut` can give."""
+        return len(self.children) + 1
+
+    def cut(self, n_clusters: int) -> NDArray[np.intp]:
+        """Label the samples with `n_clusters` clusters, or with as many as there are leaves if that is fewer.
+
+        Labels are 0, 1, ... by falling cluster size; of equal sizes, the one with the smallest sample index first.
+        """
+        if n_clusters < 1:
+            raise ValueError(f"n_clusters must be at least 1, got {n_clusters}.")
+        n_fusions = max(0, self.n_leaves - n_clusters)
+        return labels_by_size(apply_fusions(self.children[:n_fusions], self.n_leaves)[self.leaf_labels])
+
+    def to_linkage(self) -> NDArray[np.float64]:
+        """Give the tree as a linkage matrix that scipy's dendrogram takes.
+
+        Leaves are sub-clusters. Heights are how far the logarithm of the fusion index fell below that of the first
+        fusion, and never fall; a fusion of index zero stands one above the highest other.
+        """
+        heights = self.log_index.max(initial=-np.inf) - self.log_index
+        known = np.isfinite(heights)
+        heights[~known] = heights[known].max(initial=0) + 1
+        leaves_below = np.ones(self.n_leaves + len(self.children))
+        for fusion, (a, b) in enumerate(self.children):
+            leaves_below[self.n_leaves + fusion] = leaves_below[a] + leaves_below[b]
+        return np.column_stack(
+            [np.sort(self.children, axis=1), np.maximum.accumulate(heights), leaves_below[self.n_leaves :]]
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give one row per fusion: what fuses, its index, the size, and how many clusters remain after it."""
+        import pandas as pd  # noqa: PLC0415 - an optional dependency
+
+        n_fusions = len(self.children)
+        return pd.DataFrame(
+            {
+                "first": self.children[:, 0],
+                "second": self.children[:, 1],
+                "fused": np.arange(self.n_leaves, self.n_leaves + n_fusions),
+                "log_index": self.log_index,
+                "size": self.sizes[self.n_leaves :],
+                "n_clusters": np.arange(n_fusions, 0, -1),
+            }
+        )
+
+
+def tree_of_fusions(
+    leaf_labels: NDArray[np.intp], i: NDArray[np.intp], j: NDArray[np.intp], log_index: NDArray[np.float64]
+) -> FusionTree:
+    """Build the tree in which the clusters of leaf i and leaf j fuse, pair after pair."""
+    leaf_sizes = np.bincount(leaf_labels, minlength=i.size + 1)
+    children, sizes = join_pairs(i, j, leaf_sizes)
+    return FusionTree(leaf_labels, children, log_index, sizes)
+
+
+@kernel
+def join_pairs(i, j, leaf_sizes):  # type: ignore[no-untyped-def]
+    """Number the node that each fusion makes, and add up its size."""
+    n_leaves = leaf_sizes.size
+    parents = np.arange(2 * n_leaves - 1)
+    children = np.empty((n_leaves - 1, 2), dtype=np.intp)
+    sizes = np.empty(2 * n_leaves - 1, dtype=np.intp)
+    sizes[:n_leaves] = leaf_sizes
+    for fusion in range(n_leaves - 1):
+        a, b = find(parents, i[fusion]), find(parents, j[fusion])
+        node = n_leaves + fusion
+        children[fusion, 0], children[fusion, 1] = min(a, b), max(a, b)
+        sizes[node] = sizes[a] + sizes[b]
+        parents[a] = parents[b] = node
+    return children, sizes
+
+
+@kernel
+def apply_fusions(children, n_leaves):  # type: ignore[no-untyped-def]
+    """Find the node that holds each leaf after some fusions."""
+    n_nodes = n_leaves + len(children)
+    holder = np.arange(n_nodes)
+    for fusion in range(len(children) - 1, -1, -1):
+        for child in children[fusion]:
+            holder[child] = holder[n_leaves + fusion]
+    return holder[:n_leaves]
+
+
+def labels_by_size(labels: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Renumber labels 0, 1, ... by falling size, then by smallest sample index; negative labels stay."""
+    kept = np.flatnonzero(labels >= 0)
+    _, first, inverse, sizes = np.unique(
+        labels[kept], return_index=True, return_inverse=True, return_counts=True
+    )
+    rank = np.empty(sizes.size, dtype=np.intp)
+    rank[np.lexsort((first, -sizes))] = np.arange(sizes.size)
+    renumbered = labels.astype(np.intp)
+    renumbered[kept] = rank[inverse.ravel()]
+    return renumbered

@@ -1,0 +1,251 @@
+"""KFuse, the scikit-learn estimator."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from kfuse import validation
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+    from kfuse.core.tree import FusionTree
+
+LEFT_OUT = -1
+
+
+class KFuse(ClusterMixin, BaseEstimator):
+    """Density-based agglomerative clustering of Yan and Hu.
+
+    Natural neighbours give sub-clusters without any parameter; sub-clusters fuse by how far they touch and how alike
+    they are in density, until `n_clusters` are left.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters. If the data falls into fewer sub-clusters than that, there are as many clusters as
+        sub-clusters, and a warning says so.
+    fusion : {"paper"}, default="paper"
+        How sub-clusters fuse. "paper" is Algorithm 3 as printed; it wants features scaled to [0, 1], for example with
+        :class:`~sklearn.preprocessing.MinMaxScaler`.
+    metric : str or callable, default="euclidean"
+        A metric that scikit-learn's neighbours take, "cosine" included, or a function of two samples. With
+        "precomputed", X is a square matrix of distances, or a sparse graph with the distances of each sample to its
+        nearest neighbours, as :func:`~sklearn.neighbors.kneighbors_graph` makes it.
+    neighbors : {"auto", "kd_tree", "brute"}, default="auto"
+        How neighbours are searched. All are exact and give the same result; "auto" takes the k-d tree for
+        Euclidean and cosine distances in few dimensions.
+    outliers : {"assign", "label"}, default="assign"
+        What becomes of samples that no sub-cluster reaches: "assign" gives them the cluster of the nearest sample
+        that has one, "label" gives them the label -1.
+    n_jobs : int or None, default=None
+        The number of threads; None and -1 mean all cores. The result is the same for each.
+    verbose : bool, default=False
+        Whether to print each stage with its time.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each sample: 0, 1, ... by falling size, then by smallest sample index.
+    n_clusters_ : int
+        The number of clusters found.
+    tree_ : FusionTree
+        Every number of clusters from this one fit: ``tree_.cut(k)``, ``tree_.to_linkage()``, ``tree_.to_frame()``.
+    subcluster_labels_ : ndarray of shape (n_samples,)
+        The sub-cluster of each sample.
+    representatives_ : ndarray of shape (n_samples,)
+        The densest among each sample and its neighbours, as a sample index (Definition 5).
+    density_ : ndarray of shape (n_samples,)
+        The density of each sample (Eq. 1).
+    reverse_neighbor_counts_ : ndarray of shape (n_samples,)
+        How many samples have this one among their `natural_value_` nearest (nb).
+    natural_value_ : int
+        The natural characteristic value (lambda, Definition 3).
+    n_neighbors_ : int
+        The number of neighbours used for densities (k, the largest reverse count).
+    outlier_mask_ : ndarray of shape (n_samples,)
+        True for samples that no sub-cluster reached.
+    n_features_in_ : int
+        The number of features seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a data frame with string column names.
+
+    References
+    ----------
+    H. Yan and J. Hu, "kFuse: A novel density based agglomerative clustering".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import MinMaxScaler
+    >>> from kfuse import KFuse
+    >>> X = load_iris().data
+    >>> labels = make_pipeline(MinMaxScaler(), KFuse(n_clusters=2)).fit_predict(X)
+    >>> [int((labels == c).sum()) for c in (0, 1)]
+    [100, 50]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        fusion: str = "paper",
+        metric: str | Callable[..., float] = "euclidean",
+        neighbors: str = "auto",
+        outliers: str = "assign",
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ):
+        self.n_clusters = n_clusters
+        self.fusion = fusion
+        self.metric = metric
+        self.neighbors = neighbors
+        self.outliers = outliers
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: object = None) -> KFuse:
+        """Cluster X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples; with ``metric="precomputed"``, distances of shape (n_samples, n_samples). It is not changed.
+        y : ignored
+            Here for scikit-learn's conventions.
+
+        Returns
+        -------
+        KFuse
+            The fitted estimator itself.
+        """
+        from kfuse.core import density, natural, partition  # noqa: PLC0415 - numba is slow to import
+        from kfuse.core.fusion import paper  # noqa: PLC0415
+
+        validation.check_parameters(self)
+        self._fit_X = self._checked(X, reset=True)
+        validation.check_enough_samples(self._fit_X.shape[0], self.n_clusters)
+
+        with self._stage("neighbours"):
+            neighbors = self._neighbor_table()
+        with self._stage("natural neighbours"):
+            found = natural.search(neighbors)
+        with self._stage("density"):
+            rho = density.estimate(neighbors, found)
+        with self._stage("sub-clusters"):
+            parts = partition.divide(neighbors, rho, found.n_neighbors)
+        with self._stage("fusion"):
+            self.tree_ = paper.fuse(neighbors, rho.values, parts, found.natural_value)
+
+        self.natural_value_, self.n_neighbors_ = found.natural_value, found.n_neighbors
+        self.reverse_neighbor_counts_ = found.reverse_counts
+        with np.errstate(over="ignore"):  # the closest samples may be too dense for float64
+            self.density_ = np.nan_to_num(rho.values / neighbors.distances.unit)
+        self.representatives_ = rho.representatives
+        self.subcluster_labels_, self.outlier_mask_ = parts.labels, parts.left_out
+        self.labels_ = self.cut(self.n_clusters)
+        self.n_clusters_ = int(self.labels_.max()) + 1
+        return self
+
+    def cut(self, n_clusters: int) -> NDArray[np.intp]:
+        """Label the fitted samples with another number of clusters, without fitting again.
+
+        Parameters
+        ----------
+        n_clusters : int
+            The number of clusters.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels that `fit` gives with that number of clusters.
+        """
+        from kfuse.core.tree import labels_by_size  # noqa: PLC0415 - numba is slow to import
+
+        check_is_fitted(self, "tree_")
+        validation.check_n_clusters(n_clusters)
+        validation.check_enough_samples(self._fit_X.shape[0], n_clusters)
+        if n_clusters > self.tree_.n_leaves:
+            warnings.warn(
+                f"The data has {self.tree_.n_leaves} sub-clusters, so there are {self.tree_.n_leaves} clusters "
+                f"instead of {n_clusters}.",
+                stacklevel=2,
+            )
+        labels = self.tree_.cut(n_clusters)
+        if self.outliers == "label":
+            labels = labels_by_size(np.where(self.outlier_mask_, LEFT_OUT, labels))
+        return labels
+
+    def fit_predict(self, X: ArrayLike, y: object = None, **kwargs: Any) -> NDArray[np.intp]:
+        """Cluster X and return the labels: the same as ``fit(X).labels_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        y : ignored
+            Here for scikit-learn's conventions.
+        **kwargs : ignored
+            Here for scikit-learn's conventions.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The cluster of each sample.
+        """
+        return self.fit(X).labels_
+
+    def predict(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Give new samples the label of the nearest sample of the fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            New samples; with ``metric="precomputed"``, their distances to the samples of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            The cluster of each new sample.
+        """
+        from kfuse import prediction  # noqa: PLC0415 - numba is slow to import
+
+        check_is_fitted(self, "tree_")
+        nearest = prediction.nearest_samples(self._fit_X, self._checked(X, reset=False), self.metric)
+        return self.labels_[nearest]
+
+    def _checked(self, X: ArrayLike, *, reset: bool) -> Any:
+        check = validation.check_distances if self.metric == "precomputed" else validation.check_features
+        return check(self, X, reset=reset)
+
+    def _neighbor_table(self) -> Any:
+        from joblib import effective_n_jobs  # noqa: PLC0415
+
+        from kfuse.core.neighbors import NeighborTable, choose_search  # noqa: PLC0415
+
+        n_threads = effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs)
+        return NeighborTable(choose_search(self._fit_X, self.metric, self.neighbors), n_threads)
+
+    @contextmanager
+    def _stage(self, name: str) -> Iterator[None]:
+        """Print a stage's name and time if asked to."""
+        start = time.perf_counter()
+        yield
+        if self.verbose:
+            print(f"[kfuse] {name}: {time.perf_counter() - start:.2f} s")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.sparse = self.metric == "precomputed"
+        return tags

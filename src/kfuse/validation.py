@@ -1,0 +1,183 @@
+"""What input is accepted, and the errors for what is not."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+FUSIONS = ("paper",)
+SEARCHES = ("auto", "kd_tree", "brute")
+OUTLIERS = ("assign", "label")
+TREE_METRICS = ("euclidean", "l2", "minkowski", "cosine")
+
+
+def check_parameters(estimator: BaseEstimator) -> None:
+    """Check every parameter but those that need the data."""
+    check_n_clusters(estimator.n_clusters)
+    _check_choice("fusion", estimator.fusion, FUSIONS)
+    _check_choice("neighbors", estimator.neighbors, SEARCHES)
+    _check_choice("outliers", estimator.outliers, OUTLIERS)
+    _check_metric(estimator.metric)
+    if estimator.neighbors == "kd_tree" and estimator.metric not in TREE_METRICS:
+        raise ValueError(
+            f"neighbors='kd_tree' works with the metrics 'euclidean' and 'cosine', not with {estimator.metric!r}: "
+            "use neighbors='auto'."
+        )
+    if not (estimator.n_jobs is None or (_is_whole(estimator.n_jobs) and estimator.n_jobs != 0)):
+        raise ValueError(f"n_jobs must be None, -1 for all cores, or a number of threads, got {estimator.n_jobs!r}.")
+
+
+def check_n_clusters(n_clusters: Any) -> None:
+    """Accept whole numbers from 1."""
+    if not _is_whole(n_clusters) or n_clusters < 1:
+        raise ValueError(f"n_clusters must be a whole number of at least 1, got {n_clusters!r}.")
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+
+
+def _check_metric(metric: Any) -> None:
+    from sklearn.neighbors import VALID_METRICS  # noqa: PLC0415 - slow to import
+
+    known = sorted({"precomputed", *VALID_METRICS["brute"]} - {"nan_euclidean"})
+    if not (callable(metric) or (isinstance(metric, str) and metric in known)):
+        raise ValueError(
+            f"metric must be a function of two samples or one of {', '.join(map(repr, known))}, got {metric!r}."
+        )
+
+
+def check_enough_samples(n_samples: int, n_clusters: int) -> None:
+    """Refuse to make more clusters than there are samples."""
+    if n_clusters > n_samples:
+        raise ValueError(
+            f"n_clusters={n_clusters} is more than the {n_samples} samples in X: ask for at most {n_samples}."
+        )
+
+
+def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[Any]:
+    """Give X as a finite two-dimensional array of float32 or float64, without changing or (if it can) copying it."""
+    if issparse(X):
+        raise TypeError(
+            "X is a sparse matrix, which only metric='precomputed' takes (as a graph of distances): for features, "
+            "pass a dense array, X.toarray(), or reduce the dimension first, as with TruncatedSVD."
+        )
+    table = X
+    try:
+        X = validate_data(
+            estimator, X, reset=reset, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False
+        )
+    except ValueError as error:
+        if "could not convert" in str(error):
+            raise ValueError(f"X must be numbers, but {_first_text(table)}: encode or drop it first.") from error
+        raise
+    _check_finite(X, _column_names(table))
+    return X
+
+
+def check_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[Any] | csr_array:
+    """Give a precomputed matrix (dense) or graph (sparse) of distances, checked."""
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=[np.float64, np.float32],
+        order="C",
+        accept_sparse="csr",
+        ensure_all_finite=False,
+    )
+    if reset and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"metric='precomputed' needs a square matrix of distances, got shape {X.shape}: pass the distances "
+            "between all pairs, or choose another metric for features."
+        )
+    if issparse(X):
+        return _check_graph(csr_array(X), square=reset)
+    _check_finite(X, None)
+    _check_not_negative(X)
+    if reset:
+        _check_symmetric(X)
+    return X
+
+
+def _check_graph(graph: csr_array, *, square: bool) -> csr_array:
+    if not np.isfinite(graph.data).all():
+        raise ValueError("The precomputed graph contains NaN or infinity: leave such pairs out of the graph.")
+    if (graph.data < 0).any():
+        raise ValueError("The precomputed graph contains a negative distance: distances are at least 0.")
+    if not graph.has_canonical_format:
+        graph = graph.copy()
+        graph.sum_duplicates()
+    if not square:
+        return graph
+    heads = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    others = heads != graph.indices  # a sample is not its own neighbour
+    counts = np.bincount(heads[others], minlength=graph.shape[0])
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    return csr_array((graph.data[others].astype(np.float64), graph.indices[others], indptr), shape=graph.shape)
+
+
+def _check_finite(X: NDArray[Any], names: list[Any] | None) -> None:
+    # The sum is finite for most data that is, and takes no memory.
+    with np.errstate(all="ignore"):
+        if np.isfinite(X.sum()):
+            return
+    for start in range(0, X.shape[0], 1024):
+        bad = np.argwhere(~np.isfinite(X[start : start + 1024]))
+        if bad.size:
+            row, column = start + bad[0, 0], bad[0, 1]
+            what = "NaN" if np.isnan(X[row, column]) else "infinity"
+            where = f"column {names[column]!r}" if names else f"column {column}"
+            raise ValueError(
+                f"Input X contains {what} (row {row}, {where}): drop or fill such values first, for example with "
+                "sklearn.impute.SimpleImputer."
+            )
+
+
+def _check_not_negative(X: NDArray[Any]) -> None:
+    if X.min(initial=0) < 0:
+        row, column = np.unravel_index(np.argmin(X), X.shape)
+        raise ValueError(
+            f"metric='precomputed' needs distances of at least 0, but X[{row}, {column}] is {X[row, column]}."
+        )
+
+
+def _check_symmetric(X: NDArray[Any]) -> None:
+    for start in range(0, X.shape[0], 256):
+        part, mirrored = X[start : start + 256], X[:, start : start + 256].T
+        bad = np.argwhere(~np.isclose(part, mirrored, rtol=1e-5, atol=0))
+        if bad.size:
+            row, column = start + bad[0, 0], bad[0, 1]
+            raise ValueError(
+                f"metric='precomputed' needs a symmetric matrix, but X[{row}, {column}] is {X[row, column]} and "
+                f"X[{column}, {row}] is {X[column, row]}: average it with its transpose if that is intended."
+            )
+
+
+def _column_names(X: Any) -> list[Any] | None:
+    columns = getattr(X, "columns", None)
+    return None if columns is None else list(columns)
+
+
+def _first_text(X: Any) -> str:
+    """Say where the first value is that is not a number."""
+    names = _column_names(X)
+    values = np.asarray(X, dtype=object)
+    for row, column in np.ndindex(*values.shape[:2]) if values.ndim == 2 else ():
+        try:
+            float(values[row, column])
+        except (TypeError, ValueError):
+            where = f"column {names[column]!r}" if names else f"column {column}"
+            return f"{where} has {values[row, column]!r} in row {row}"
+    return "it holds something else"
