@@ -1,8 +1,6 @@
 """Density-based agglomerative clustering without parameters to tune."""
 
-from importlib.metadata import version
-
 from kfuse.estimator import KFuse
 
 __all__ = ["KFuse", "__version__"]
-__version__ = version("kfuse")
+__version__ = "0.1.0"

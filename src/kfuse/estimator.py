@@ -145,7 +145,7 @@ class KFuse(ClusterMixin, BaseEstimator):
         with self._stage("sub-clusters"):
             parts = partition.divide(neighbors, rho, found.n_neighbors)
         with self._stage("fusion"):
-            self.tree_ = paper.fuse(neighbors, rho.values, parts, found.natural_value)
+            self.tree_: FusionTree = paper.fuse(neighbors, rho.values, parts, found.natural_value)
 
         self.natural_value_, self.n_neighbors_ = found.natural_value, found.n_neighbors
         self.reverse_neighbor_counts_ = found.reverse_counts
@@ -175,10 +175,12 @@ class KFuse(ClusterMixin, BaseEstimator):
         check_is_fitted(self, "tree_")
         validation.check_n_clusters(n_clusters)
         validation.check_enough_samples(self._fit_X.shape[0], n_clusters)
-        if n_clusters > self.tree_.n_leaves:
+        n_leaves = self.tree_.n_leaves
+        if n_clusters > n_leaves:
+            there_are = "is 1 cluster" if n_leaves == 1 else f"are {n_leaves} clusters"
             warnings.warn(
-                f"The data has {self.tree_.n_leaves} sub-clusters, so there are {self.tree_.n_leaves} clusters "
-                f"instead of {n_clusters}.",
+                f"The data has {n_leaves} sub-cluster{'s' * (n_leaves > 1)}, so there {there_are} instead of "
+                f"{n_clusters}.",
                 stacklevel=2,
             )
         labels = self.tree_.cut(n_clusters)

@@ -75,9 +75,7 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[
         )
     table = X
     try:
-        X = validate_data(
-            estimator, X, reset=reset, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False
-        )
+        X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False)
     except ValueError as error:
         if "could not convert" in str(error):
             raise ValueError(f"X must be numbers, but {_first_text(table)}: encode or drop it first.") from error
@@ -112,10 +110,8 @@ def check_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray
 
 
 def _check_graph(graph: csr_array, *, square: bool) -> csr_array:
-    if not np.isfinite(graph.data).all():
-        raise ValueError("The precomputed graph contains NaN or infinity: leave such pairs out of the graph.")
-    if (graph.data < 0).any():
-        raise ValueError("The precomputed graph contains a negative distance: distances are at least 0.")
+    _check_stored(graph, ~np.isfinite(graph.data), "NaN or infinity", "leave such pairs out of the graph")
+    _check_stored(graph, graph.data < 0, "a negative distance", "distances are at least 0")
     if not graph.has_canonical_format:
         graph = graph.copy()
         graph.sum_duplicates()
@@ -126,6 +122,14 @@ def _check_graph(graph: csr_array, *, square: bool) -> csr_array:
     counts = np.bincount(heads[others], minlength=graph.shape[0])
     indptr = np.concatenate([[0], np.cumsum(counts)])
     return csr_array((graph.data[others].astype(np.float64), graph.indices[others], indptr), shape=graph.shape)
+
+
+def _check_stored(graph: csr_array, bad: NDArray[np.bool_], what: str, remedy: str) -> None:
+    if bad.any():
+        position = int(bad.argmax())
+        row = int(np.searchsorted(graph.indptr, position, side="right")) - 1
+        where = f"({row}, {graph.indices[position]})"
+        raise ValueError(f"The precomputed graph contains {what} for the pair {where}: {remedy}.")
 
 
 def _check_finite(X: NDArray[Any], names: list[Any] | None) -> None:

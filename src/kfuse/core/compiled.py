@@ -12,6 +12,6 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile `function` with numba; where no folder can hold the cache, compile in each process."""
     options = {"nogil": True, "error_model": "numpy"}
     try:
-        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, **options)(function)
     except RuntimeError:
-        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+        return numba.njit(**options)(function)

@@ -50,7 +50,7 @@ def positive_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @kernel
-def sum_in_order(distances):  # type: ignore[no-untyped-def]
+def sum_in_order(distances):
     """Sum each row from the nearest on, so that equal rows have equal sums."""
     sums = np.zeros(distances.shape[0])
     for row in range(distances.shape[0]):
@@ -60,7 +60,7 @@ def sum_in_order(distances):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def densest(rows, indices, values):  # type: ignore[no-untyped-def]
+def densest(rows, indices, values):
     """Definition 5: the densest of a sample and its neighbours; on ties the sample itself, then the nearer."""
     representatives = rows.copy()
     for row in range(rows.size):

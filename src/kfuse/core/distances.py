@@ -37,7 +37,7 @@ class Distances(Protocol):
 
 
 @kernel
-def euclidean_rows(queries, columns):  # type: ignore[no-untyped-def]
+def euclidean_rows(queries, columns):
     """Euclidean distances from each query to each column of `columns` (features x samples)."""
     n_features, n_samples = columns.shape
     out = np.empty((queries.shape[0], n_samples))

@@ -43,7 +43,7 @@ def build(X: NDArray[Any]) -> KDTree:
 
 
 @kernel
-def split_nodes(X, order, bounds, starts, stops):  # type: ignore[no-untyped-def]
+def split_nodes(X, order, bounds, starts, stops):
     """Fill the nodes from the root down, putting `order` into tree order."""
     n_nodes = starts.size
     for node in range(n_nodes):
@@ -65,7 +65,7 @@ def split_nodes(X, order, bounds, starts, stops):  # type: ignore[no-untyped-def
 
 
 @kernel
-def place_median(values, order, first, last, middle):  # type: ignore[no-untyped-def]
+def place_median(values, order, first, last, middle):
     """Reorder so that values before `middle` are no greater, and after it no smaller, than the one there."""
     while first < last:
         pivot = values[order[(first + last) // 2]]
@@ -88,7 +88,7 @@ def place_median(values, order, first, last, middle):  # type: ignore[no-untyped
 
 
 @kernel
-def squared_distance_to_box(point, box):  # type: ignore[no-untyped-def]
+def squared_distance_to_box(point, box):
     """Compute the least squared distance from a point to anything in a box."""
     total = 0.0
     for feature in range(point.size):
@@ -99,7 +99,7 @@ def squared_distance_to_box(point, box):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def query(tree, queries, own, k):  # type: ignore[no-untyped-def]
+def query(tree, queries, own, k):
     """Find the k nearest samples to each query; sample `own[row]` is not its own neighbour (-1: none is)."""
     points, order, bounds, starts, stops = tree
     n_nodes, n_features = starts.size, points.shape[1]

@@ -51,7 +51,7 @@ def _first_rounds(neighbors: NeighborTable, look: int) -> NDArray[np.int64]:
 
 
 @kernel
-def note_first_rounds(indices, rounds):  # type: ignore[no-untyped-def]
+def note_first_rounds(indices, rounds):
     """Lower each neighbour's first round to the rank at which it appears here."""
     for row in range(indices.shape[0]):
         for rank in range(indices.shape[1]):

@@ -12,13 +12,13 @@ from kfuse.core.compiled import kernel
 
 
 @kernel
-def comes_before(distance, index, other_distance, other_index):  # type: ignore[no-untyped-def]
+def comes_before(distance, index, other_distance, other_index):
     """Whether a candidate precedes another in the order (distance, index)."""
     return distance < other_distance or (distance == other_distance and index < other_index)
 
 
 @kernel
-def sift_down(distances, indices, size, distance, index):  # type: ignore[no-untyped-def]
+def sift_down(distances, indices, size, distance, index):
     """Put a candidate in place of the heap's top."""
     slot = 0
     while True:
@@ -38,14 +38,14 @@ def sift_down(distances, indices, size, distance, index):  # type: ignore[no-unt
 
 
 @kernel
-def offer(distances, indices, distance, index):  # type: ignore[no-untyped-def]
+def offer(distances, indices, distance, index):
     """Keep a candidate if it precedes the worst one kept."""
     if comes_before(distance, index, distances[0], indices[0]):
         sift_down(distances, indices, distances.size, distance, index)
 
 
 @kernel
-def sort_nearest_first(distances, indices):  # type: ignore[no-untyped-def]
+def sort_nearest_first(distances, indices):
     """Turn the heap into a list, nearest first."""
     for last in range(distances.size - 1, 0, -1):
         distance, index = distances[last], indices[last]
@@ -54,7 +54,7 @@ def sort_nearest_first(distances, indices):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def select_nearest(block, own, k):  # type: ignore[no-untyped-def]
+def select_nearest(block, own, k):
     """Find the k nearest columns of each row of a block of distances; column `own[row]` is the row itself."""
     n_rows, n_columns = block.shape
     distances = np.full((n_rows, k), np.inf)

@@ -33,9 +33,12 @@ class NeighborBlock(NamedTuple):
 class NeighborSearch(Protocol):
     """Finds the k nearest neighbours of some samples, by (distance, index), the sample itself left out."""
 
-    distances: Distances
     visiting_order: NDArray[np.intp]  # the order of samples in which a search is fastest
     most_neighbors: int  # that can be asked for
+
+    @property
+    def distances(self) -> Distances:
+        """What it searches by."""
 
     def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
         """Find the k nearest neighbours of the samples `rows`."""
@@ -112,9 +115,7 @@ def choose_search(X: Any, metric: str | Callable[..., float], how: str) -> Neigh
     distances = distances_for(X, metric)
     if isinstance(distances, GraphDistances):
         return GraphSearch(distances)
-    if isinstance(distances, EuclideanDistances) and (
-        how == "kd_tree" or (how == "auto" and suits_kd_tree(distances))
-    ):
+    if isinstance(distances, EuclideanDistances) and (how == "kd_tree" or (how == "auto" and suits_kd_tree(distances))):
         return KDTreeSearch(distances)
     return BruteForceSearch(distances)
 

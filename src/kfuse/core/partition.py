@@ -61,16 +61,14 @@ def _numbered(roots: list[int]) -> NDArray[np.intp]:
 
 
 @kernel
-def is_mutual(head, distance, other, farthest_distances, farthest_indices):  # type: ignore[no-untyped-def]
+def is_mutual(head, distance, other, farthest_distances, farthest_indices):
     """Whether `head`, which has `other` as a neighbour at `distance`, is one of other's neighbours too."""
     reach = farthest_distances[other]
     return distance < reach or (distance == reach and head <= farthest_indices[other])
 
 
 @kernel
-def join_representatives(  # type: ignore[no-untyped-def]
-    rows, indices, distances, farthest_distances, farthest_indices, is_representative, parents
-):
+def join_representatives(rows, indices, distances, farthest_distances, farthest_indices, is_representative, parents):
     """Connect mutual neighbours that are both representatives."""
     for row in range(rows.size):
         for rank in range(indices.shape[1]):
@@ -83,9 +81,7 @@ def join_representatives(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def reach_others(  # type: ignore[no-untyped-def]
-    rows, indices, distances, farthest_distances, farthest_indices, is_representative, labels
-):
+def reach_others(rows, indices, distances, farthest_distances, farthest_indices, is_representative, labels):
     """Give each other sample the lowest sub-cluster number among the representatives that it is mutual with."""
     for row in range(rows.size):
         for rank in range(indices.shape[1]):
@@ -98,9 +94,7 @@ def reach_others(  # type: ignore[no-untyped-def]
                 labels[other] = labels[rows[row]]
 
 
-def _assign_left_out(
-    neighbors: NeighborTable, k: int, labels: NDArray[np.intp], left_out: NDArray[np.intp]
-) -> None:
+def _assign_left_out(neighbors: NeighborTable, k: int, labels: NDArray[np.intp], left_out: NDArray[np.intp]) -> None:
     """Let left-out samples join the sub-cluster of their nearest labelled sample."""
     assigned = np.full(left_out.size, UNLABELLED, dtype=np.intp)
     start = 0
@@ -117,7 +111,7 @@ def _assign_left_out(
 
 
 @kernel
-def first_label(indices, labels):  # type: ignore[no-untyped-def]
+def first_label(indices, labels):
     """Read the label of each row's nearest labelled neighbour."""
     found = np.full(indices.shape[0], UNLABELLED, dtype=np.intp)
     for row in range(indices.shape[0]):

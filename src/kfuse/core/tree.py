@@ -84,7 +84,7 @@ def tree_of_fusions(
 
 
 @kernel
-def join_pairs(i, j, leaf_sizes):  # type: ignore[no-untyped-def]
+def join_pairs(i, j, leaf_sizes):
     """Number the node that each fusion makes, and add up its size."""
     n_leaves = leaf_sizes.size
     parents = np.arange(2 * n_leaves - 1)
@@ -101,7 +101,7 @@ def join_pairs(i, j, leaf_sizes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def apply_fusions(children, n_leaves):  # type: ignore[no-untyped-def]
+def apply_fusions(children, n_leaves):
     """Find the node that holds each leaf after some fusions."""
     n_nodes = n_leaves + len(children)
     holder = np.arange(n_nodes)
@@ -114,9 +114,7 @@ def apply_fusions(children, n_leaves):  # type: ignore[no-untyped-def]
 def labels_by_size(labels: NDArray[np.intp]) -> NDArray[np.intp]:
     """Renumber labels 0, 1, ... by falling size, then by smallest sample index; negative labels stay."""
     kept = np.flatnonzero(labels >= 0)
-    _, first, inverse, sizes = np.unique(
-        labels[kept], return_index=True, return_inverse=True, return_counts=True
-    )
+    _, first, inverse, sizes = np.unique(labels[kept], return_index=True, return_inverse=True, return_counts=True)
     rank = np.empty(sizes.size, dtype=np.intp)
     rank[np.lexsort((first, -sizes))] = np.arange(sizes.size)
     renumbered = labels.astype(np.intp)

@@ -6,7 +6,7 @@ from kfuse.core.compiled import kernel
 
 
 @kernel
-def find(parents, member):  # type: ignore[no-untyped-def]
+def find(parents, member):
     """Find the root of a member's set."""
     while parents[member] != member:
         parents[member] = parents[parents[member]]

@@ -44,7 +44,7 @@ def distances_from(
 
 
 @kernel
-def lower_to_nearest(block, labels, nearest):  # type: ignore[no-untyped-def]
+def lower_to_nearest(block, labels, nearest):
     """Lower the distance to each sub-cluster to the least one in a block of distances."""
     for row in range(block.shape[0]):
         for column in range(block.shape[1]):
@@ -52,6 +52,6 @@ def lower_to_nearest(block, labels, nearest):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def log_connectivity(n_adjacent, distance, size, other_size):  # type: ignore[no-untyped-def]
+def log_connectivity(n_adjacent, distance, size, other_size):
     """Eq. 5, its logarithm: Con = (|ADS| + 1) e^(-DC) / min(|S_i|, |S_j|)."""
     return math.log((n_adjacent + 1) / min(size, other_size)) - distance

@@ -37,9 +37,7 @@ class FusionRows:
         self.labels = partition.labels
         self.n_subclusters = partition.n_subclusters
         self.sizes = np.bincount(self.labels, minlength=self.n_subclusters)
-        self.moments: DensityMoments = density_moments(
-            density, self.labels, partition.left_out, self.n_subclusters
-        )
+        self.moments: DensityMoments = density_moments(density, self.labels, partition.left_out, self.n_subclusters)
         self.adjacent = adjacent_sample_counts(augmented_subclusters(neighbors, self.labels, natural_value))
         by_label = np.argsort(self.labels, kind="stable")
         self._members = np.split(by_label, np.cumsum(self.sizes)[:-1])
@@ -47,13 +45,11 @@ class FusionRows:
     def __getitem__(self, subcluster: int) -> NDArray[np.float64]:
         nearest = distances_from(self.distances, self._members[subcluster], self.labels, self.n_subclusters)
         n_adjacent = self.adjacent[[subcluster]].toarray()[0]
-        return log_fusion_indices(
-            subcluster, n_adjacent, nearest * self.distances.unit, self.sizes, *self.moments
-        )
+        return log_fusion_indices(subcluster, n_adjacent, nearest * self.distances.unit, self.sizes, *self.moments)
 
 
 @kernel
-def log_fusion_indices(subcluster, n_adjacent, nearest, sizes, means, variances):  # type: ignore[no-untyped-def]
+def log_fusion_indices(subcluster, n_adjacent, nearest, sizes, means, variances):
     """Eq. 7, its logarithm: FI = Con x Sim, of one sub-cluster with each."""
     indices = np.empty(sizes.size)
     for other in range(sizes.size):
@@ -97,7 +93,7 @@ def _spanning_edges(rows: FusionRows) -> Edges:
 
 
 @kernel
-def fuses_before(log_index, i, j, other_log_index, other_i, other_j):  # type: ignore[no-untyped-def]
+def fuses_before(log_index, i, j, other_log_index, other_i, other_j):
     """Whether pair (i, j) fuses before another: the larger index, then the smaller pair."""
     if log_index != other_log_index:
         return log_index > other_log_index
@@ -108,7 +104,7 @@ def fuses_before(log_index, i, j, other_log_index, other_i, other_j):  # type: i
 
 
 @kernel
-def grow_tree(newest, row, outside, best, partner):  # type: ignore[no-untyped-def]
+def grow_tree(newest, row, outside, best, partner):
     """Let the newest member improve each outsider's best edge; return the outsider that joins next."""
     chosen = NONE
     for node in range(outside.size):

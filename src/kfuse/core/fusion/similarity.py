@@ -19,7 +19,7 @@ class DensityMoments(NamedTuple):
 
 
 @kernel
-def density_moments(density, labels, left_out, n_subclusters):  # type: ignore[no-untyped-def]
+def density_moments(density, labels, left_out, n_subclusters):
     """Mean and variance of density over each sub-cluster, without the samples that Algorithm 2 left out."""
     counts = np.zeros(n_subclusters)
     means = np.zeros(n_subclusters)
@@ -38,13 +38,13 @@ def density_moments(density, labels, left_out, n_subclusters):  # type: ignore[n
 
 
 @kernel
-def smaller_over_larger(a, b, both_zero):  # type: ignore[no-untyped-def]
+def smaller_over_larger(a, b, both_zero):
     """Divide the smaller by the larger; `both_zero` is what 0/0 counts."""
     return min(a, b) / max(a, b) if max(a, b) > 0.0 else both_zero
 
 
 @kernel
-def log_similarity(mean, other_mean, variance, other_variance):  # type: ignore[no-untyped-def]
+def log_similarity(mean, other_mean, variance, other_variance):
     """Eq. 6, its logarithm: Sim = min/max of the mean densities x (1 + min/max of their variances)."""
     means = smaller_over_larger(mean, other_mean, 1.0)
     variances = smaller_over_larger(variance, other_variance, 0.0)

@@ -1,0 +1,32 @@
+import os
+
+os.environ["SCIPY_ARRAY_API"] = "1"  # read when scipy is imported: without it, scikit-learn skips a check
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from sklearn.preprocessing import minmax_scale
+
+settings.register_profile(
+    "kfuse", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("kfuse")
+
+
+@pytest.fixture
+def data_folder():
+    """The folder with the paper's data sets, named by KFUSE_DATA."""
+    folder = os.environ.get("KFUSE_DATA")
+    if not folder:
+        pytest.skip("KFUSE_DATA does not name a folder with the paper's data sets")
+    return Path(folder)
+
+
+@pytest.fixture
+def load_scaled(data_folder):
+    def load(name):
+        with np.load(data_folder / f"{name}.npz") as stored:
+            return minmax_scale(stored["X"].astype(float))
+
+    return load

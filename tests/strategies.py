@@ -1,0 +1,22 @@
+"""Generated data: every shape of trouble, small enough for the oracle."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+
+@st.composite
+def samples(draw, max_samples=200, max_features=6):
+    """Data with 1 to `max_samples` rows: grids with many ties and duplicates, rounded and smooth values."""
+    n_samples = draw(st.integers(1, max_samples))
+    n_features = draw(st.integers(1, max_features))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    kind = draw(st.sampled_from(["grid", "fractions", "rounded", "smooth", "clusters"]))
+    shape = (n_samples, n_features)
+    if kind in ("grid", "fractions"):
+        X = rng.integers(0, draw(st.integers(1, 12)), shape).astype(float)
+        return X if kind == "grid" else X / draw(st.integers(2, 13))
+    if kind == "clusters":
+        centres = rng.integers(0, 20, (draw(st.integers(1, 6)), n_features))
+        return centres[rng.integers(0, len(centres), n_samples)] + rng.standard_normal(shape)
+    X = rng.random(shape)
+    return X.round(draw(st.integers(1, 3))) if kind == "rounded" else X

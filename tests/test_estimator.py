@@ -1,0 +1,219 @@
+"""KFuse as users and scikit-learn see it."""
+
+import pickle
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.metrics import adjusted_rand_score, pairwise_distances
+from sklearn.neighbors import kneighbors_graph
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kfuse import KFuse, __version__
+
+X_IRIS = load_iris().data
+
+
+@parametrize_with_checks(
+    [
+        KFuse(1),
+        KFuse(2, neighbors="brute", outliers="label", n_jobs=2),
+        KFuse(1, metric="manhattan"),
+    ]
+)
+@pytest.mark.filterwarnings("ignore:The data has .* sub-cluster")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_well_separated_blobs_are_found():
+    X, y = make_blobs(300, centers=[[0, 0], [10, 0], [0, 10]], random_state=0)
+    model = KFuse(3).fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    assert model.n_clusters_ == 3
+    assert model.tree_.n_leaves >= 3
+
+
+def test_attributes_have_one_entry_per_sample():
+    model = KFuse(2).fit(X_IRIS)
+    for name in (
+        "labels_",
+        "subcluster_labels_",
+        "representatives_",
+        "density_",
+        "reverse_neighbor_counts_",
+        "outlier_mask_",
+    ):
+        assert getattr(model, name).shape == (150,), name
+
+
+def test_outliers_can_be_labelled():
+    assigned = KFuse(2).fit(X_IRIS)
+    labelled = KFuse(2, outliers="label").fit(X_IRIS)
+    assert labelled.outlier_mask_.any()
+    np.testing.assert_array_equal(labelled.labels_ == -1, labelled.outlier_mask_)
+    inside = ~labelled.outlier_mask_
+    assert adjusted_rand_score(assigned.labels_[inside], labelled.labels_[inside]) == 1
+    np.testing.assert_array_equal(labelled.predict(X_IRIS) == -1, labelled.outlier_mask_)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan", "seuclidean", "canberra"])
+def test_predict_gives_the_labels_of_the_fit(metric):
+    X = np.unique(X_IRIS, axis=0)
+    model = KFuse(2, metric=metric).fit(X)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_predict_for_new_samples():
+    X, _ = make_blobs(200, centers=[[0, 0], [10, 0]], random_state=0)
+    model = KFuse(2).fit(X)
+    near = model.predict([[0.2, 0.1], [9.8, 0.3], [1e6, 0.0]])
+    assert near[0] != near[1]
+    assert near[1] == near[2]
+
+
+def test_precomputed_matrix_and_graph_agree_with_features():
+    X = np.random.default_rng(0).random((150, 3))
+    direct = KFuse(3).fit(X)
+    D = pairwise_distances(X)
+    graph = kneighbors_graph(X, direct.n_neighbors_, mode="distance")
+    square = KFuse(3, metric="precomputed").fit(D)
+    sparse = KFuse(3, metric="precomputed").fit(graph)
+    np.testing.assert_array_equal(square.labels_, direct.labels_)
+    np.testing.assert_array_equal(sparse.subcluster_labels_, direct.subcluster_labels_)
+    np.testing.assert_array_equal(square.predict(D), direct.labels_)
+    np.testing.assert_array_equal(
+        sparse.predict(kneighbors_graph(X, 5, mode="distance", include_self=True)), sparse.labels_
+    )
+
+
+def test_graph_in_two_pieces():
+    X, y = make_blobs(120, centers=[[0, 0], [100, 0]], random_state=0)
+    graph = kneighbors_graph(X, 30, mode="distance")
+    assert adjusted_rand_score(y, KFuse(2, metric="precomputed").fit_predict(graph)) == 1
+    assert KFuse(1, metric="precomputed").fit(graph).n_clusters_ == 1
+
+
+def test_frames_keep_their_names():
+    columns = ["länge", "b", "c", "d"]
+    from_pandas = KFuse(2).fit(pd.DataFrame(X_IRIS, columns=columns))
+    from_polars = KFuse(2).fit(pl.DataFrame(X_IRIS, schema=columns))
+    assert list(from_pandas.feature_names_in_) == list(from_polars.feature_names_in_) == columns
+    np.testing.assert_array_equal(from_pandas.labels_, from_polars.labels_)
+    np.testing.assert_array_equal(from_pandas.labels_, KFuse(2).fit_predict(X_IRIS))
+
+
+def test_input_is_never_changed(tmp_path):
+    np.save(tmp_path / "x.npy", X_IRIS)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    frozen = X_IRIS.copy()
+    frozen.flags.writeable = False
+    expected = KFuse(2).fit_predict(X_IRIS)
+    for X in (frozen, mapped, np.asfortranarray(frozen), frozen[::1, ::1], frozen[:, ::-1][:, ::-1]):
+        model = KFuse(2).fit(X)
+        np.testing.assert_array_equal(model.labels_, expected)
+        np.testing.assert_array_equal(model.predict(X), expected)
+    D = pairwise_distances(X_IRIS)
+    D.flags.writeable = False
+    KFuse(2, metric="precomputed").fit(D)
+    graph = kneighbors_graph(X_IRIS, 30, mode="distance")
+    before = graph.copy()
+    KFuse(2, metric="precomputed").fit(graph)
+    assert (graph != before).nnz == 0
+
+
+def test_float32_is_kept():
+    model = KFuse(2).fit(X_IRIS.astype(np.float32))
+    assert model._fit_X.dtype == np.float32
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, -1, None])
+@pytest.mark.parametrize("neighbors", ["kd_tree", "brute"])
+def test_threads_change_nothing(n_jobs, neighbors):
+    X = np.random.default_rng(0).integers(0, 40, (3000, 2)).astype(float)
+    expected = KFuse(5, n_jobs=1).fit_predict(X)
+    np.testing.assert_array_equal(KFuse(5, n_jobs=n_jobs, neighbors=neighbors).fit_predict(X), expected)
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200, 1e307, 1e-300])
+def test_huge_and_tiny_values(scale):
+    model = KFuse(2, fusion="paper").fit(X_IRIS * scale)
+    assert np.isfinite(model.density_).all()
+    assert sorted(np.bincount(model.labels_)) == [50, 100]
+    np.testing.assert_array_equal(model.predict(X_IRIS * scale), model.labels_)
+
+
+@pytest.mark.parametrize(
+    "X", [[[3.0]], [[0.0], [1.0]], np.zeros((30, 2)), np.column_stack([np.arange(20.0), np.ones(20)])]
+)
+def test_smallest_data(X):
+    model = KFuse(1).fit(X)
+    np.testing.assert_array_equal(model.labels_, np.zeros(len(X)))
+    np.testing.assert_array_equal(model.predict(X), np.zeros(len(X)))
+
+
+def test_fewer_subclusters_than_clusters_warns():
+    with pytest.warns(UserWarning, match="The data has 1 sub-cluster, so there is 1 cluster instead of 2"):
+        model = KFuse(2, fusion="paper").fit([[0.0], [1.0]])
+    assert model.n_clusters_ == 1
+
+
+def test_pipeline_clone_and_pickle():
+    pipeline = make_pipeline(MinMaxScaler(), KFuse(2)).fit(X_IRIS)
+    copy = pickle.loads(pickle.dumps(pipeline))
+    np.testing.assert_array_equal(copy.predict(X_IRIS), pipeline[-1].labels_)
+    np.testing.assert_array_equal(copy[-1].cut(3), pipeline[-1].cut(3))
+    assert clone(pipeline[-1]).get_params() == pipeline[-1].get_params()
+
+
+def test_verbose_names_the_stages(capsys):
+    KFuse(2, verbose=True).fit(X_IRIS)
+    printed = capsys.readouterr().out
+    for stage in ("neighbours", "natural neighbours", "density", "sub-clusters", "fusion"):
+        assert stage in printed
+
+
+def run_python(code):
+    return subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False)
+
+
+def test_import_is_light():
+    done = run_python(
+        """
+        import sys, sklearn.cluster
+        before = set(sys.modules)
+        import kfuse
+        added = {name.split(".")[0] for name in set(sys.modules) - before}
+        assert not added & {"numba", "pandas", "polars", "matplotlib", "typer", "rich", "email"}, added
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert __version__
+
+
+def test_20000_samples_within_one_gigabyte():
+    done = run_python(
+        """
+        import resource
+        import numpy as np
+        from kfuse import KFuse
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((20_000, 2)) + rng.integers(0, 3, (20_000, 1)) * 20
+        KFuse(3, fusion="paper").fit(X[:100])
+        cap = 2**30
+        resource.setrlimit(resource.RLIMIT_DATA, (cap, cap))
+        model = KFuse(3, fusion="paper").fit(X)
+        assert model.n_clusters_ == 3
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        assert peak < 2**20, f"{peak} KiB"
+        """
+    )
+    assert done.returncode == 0, done.stderr

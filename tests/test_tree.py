@@ -1,0 +1,62 @@
+"""The tree: cuts, linkage, data frame."""
+
+import numpy as np
+import pytest
+from scipy.cluster.hierarchy import dendrogram, fcluster, is_valid_linkage
+from sklearn.datasets import load_iris
+
+from kfuse import KFuse
+from kfuse.core.tree import labels_by_size, tree_of_fusions
+
+
+@pytest.fixture(scope="module")
+def model():
+    return KFuse(2, fusion="paper").fit(load_iris().data)
+
+
+def test_cut_equals_fit(model):
+    for k in range(1, model.tree_.n_leaves + 1):
+        np.testing.assert_array_equal(model.cut(k), KFuse(k, fusion="paper").fit_predict(load_iris().data))
+
+
+def test_cuts_are_nested(model):
+    for k in range(1, model.tree_.n_leaves):
+        coarse, fine = model.cut(k), model.cut(k + 1)
+        assert all(len(np.unique(coarse[fine == c])) == 1 for c in range(k + 1))
+
+
+def test_linkage_is_valid_and_cuts_alike(model):
+    linkage = model.tree_.to_linkage()
+    assert is_valid_linkage(linkage, throw=True)
+    assert (np.diff(linkage[:, 2]) >= 0).all()
+    assert len(dendrogram(linkage, no_plot=True)["leaves"]) == model.tree_.n_leaves
+    ours = model.cut(3)
+    theirs = fcluster(linkage, 3, "maxclust")[model.subcluster_labels_]
+    assert len(set(zip(ours, theirs, strict=True))) == 3
+
+
+def test_linkage_of_fusions_with_index_zero():
+    tree = tree_of_fusions(np.array([0, 1, 2]), np.array([0, 1]), np.array([1, 2]), np.array([-1.0, -np.inf]))
+    np.testing.assert_array_equal(tree.to_linkage(), [[0, 1, 0, 2], [2, 3, 1, 3]])
+
+
+def test_frame(model):
+    frame = model.tree_.to_frame()
+    assert list(frame["n_clusters"]) == list(range(model.tree_.n_leaves - 1, 0, -1))
+    assert frame["size"].iloc[-1] == 150
+
+
+def test_one_leaf():
+    tree = KFuse(1, fusion="paper").fit([[1.0, 2.0]]).tree_
+    np.testing.assert_array_equal(tree.cut(1), [0])
+    assert tree.to_linkage().shape == (0, 4)
+    assert len(tree.to_frame()) == 0
+
+
+def test_cut_refuses_no_clusters(model):
+    with pytest.raises(ValueError, match="n_clusters must be at least 1, got 0"):
+        model.tree_.cut(0)
+
+
+def test_labels_go_by_size_then_by_first_sample():
+    np.testing.assert_array_equal(labels_by_size(np.array([7, 3, 3, -1, 9, 9, 5])), [2, 0, 0, -1, 1, 1, 3])

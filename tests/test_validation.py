@@ -1,0 +1,145 @@
+"""Bad input gets one clear sentence that names the culprit."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array, csr_matrix
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import kneighbors_graph
+
+from kfuse import KFuse
+
+X_IRIS = load_iris().data
+
+
+def poisoned(value):
+    X = X_IRIS.copy()
+    X[17, 2] = value
+    return X
+
+
+BAD_DATA = {
+    "nan": (poisoned(np.nan), r"contains NaN \(row 17, column 2\)"),
+    "inf": (poisoned(np.inf), r"contains infinity \(row 17, column 2\)"),
+    "negative inf": (poisoned(-np.inf), r"contains infinity \(row 17, column 2\)"),
+    "nan in a frame": (pd.DataFrame(poisoned(np.nan), columns=list("abcd")), r"NaN \(row 17, column 'c'\)"),
+    "no rows": (np.empty((0, 3)), r"0 sample\(s\)"),
+    "no columns": (np.empty((3, 0)), r"0 feature\(s\)"),
+    "one-dimensional": (np.arange(5.0), "Reshape your data"),
+    "three-dimensional": (np.zeros((3, 3, 3)), "dim 3"),
+    "text": (np.array([["1", "2"], ["3", "x"]]), "X must be numbers, but column 1 has 'x' in row 1"),
+    "text in a frame": (
+        pd.DataFrame({"a": [1.0, 2.0], "city": ["Oslo", "Rome"]}),
+        "X must be numbers, but column 'city' has 'Oslo' in row 0",
+    ),
+    "complex": (X_IRIS.astype(complex), "Complex data not supported"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_DATA)
+def test_bad_data(case):
+    X, message = BAD_DATA[case]
+    with pytest.raises(ValueError, match=message):
+        KFuse(1).fit(X)
+
+
+@pytest.mark.parametrize("kind", [csr_array, csr_matrix])
+def test_sparse_features(kind):
+    with pytest.raises(TypeError, match=r"sparse.*toarray"):
+        KFuse(1).fit(kind(X_IRIS))
+
+
+BAD_PARAMETERS = {
+    "zero clusters": ({"n_clusters": 0}, "n_clusters must be a whole number of at least 1.*got 0"),
+    "negative clusters": ({"n_clusters": -2}, "n_clusters"),
+    "a fraction of clusters": ({"n_clusters": 1.5}, "n_clusters.*1.5"),
+    "a word for clusters": ({"n_clusters": "three"}, "n_clusters.*'three'"),
+    "clusters as a truth value": ({"n_clusters": True}, "n_clusters.*True"),
+    "no number of clusters": ({"n_clusters": None}, "n_clusters.*None"),
+    "more clusters than samples": ({"n_clusters": 151}, "n_clusters=151 is more than the 150 samples"),
+    "fusion": ({"fusion": "magic"}, "fusion must be one of .*'magic'"),
+    "metric": ({"metric": "crow"}, "metric must be .*'crow'"),
+    "metric of the wrong kind": ({"metric": 2}, "metric must be .*2"),
+    "neighbors": ({"neighbors": "ball_tree"}, "neighbors must be one of .*'ball_tree'"),
+    "kd_tree for another metric": (
+        {"neighbors": "kd_tree", "metric": "canberra"},
+        "neighbors='kd_tree'.*'canberra'",
+    ),
+    "outliers": ({"outliers": "drop"}, "outliers must be one of .*'drop'"),
+    "outliers of the wrong kind": ({"outliers": ["label"]}, "outliers must be one of"),
+    "no threads": ({"n_jobs": 0}, "n_jobs must be .*0"),
+    "a fraction of threads": ({"n_jobs": 1.5}, "n_jobs must be .*1.5"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_PARAMETERS)
+def test_bad_parameters(case):
+    parameters, message = BAD_PARAMETERS[case]
+    model = KFuse(**{"n_clusters": 1, **parameters})
+    with pytest.raises(ValueError, match=message):
+        model.fit(X_IRIS)
+    assert not hasattr(model, "labels_")
+
+
+def graph_with(value):
+    graph = csr_array(np.ones((4, 4)))
+    graph.data[5] = value
+    return graph
+
+
+BAD_DISTANCES = {
+    "not square": (np.zeros((3, 4)), r"square matrix.*\(3, 4\)"),
+    "negative": (np.array([[0.0, -1.0], [-1.0, 0.0]]), r"X\[0, 1\] is -1"),
+    "not symmetric": (np.array([[0.0, 1.0], [2.0, 0.0]]), r"X\[0, 1\] is 1.0 and X\[1, 0\] is 2.0"),
+    "nan": (np.array([[0.0, np.nan], [np.nan, 0.0]]), "NaN"),
+    "graph with nan": (graph_with(np.nan), r"NaN or infinity.*\(1, 1\)"),
+    "graph with a negative distance": (graph_with(-1.0), r"negative distance.*\(1, 1\)"),
+    "graph not square": (csr_array(np.ones((3, 4))), "square"),
+    "graph with a lonely sample": (csr_array(np.diag([1.0, 1.0], 1)), "only 0 neighbours for sample 2"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_DISTANCES)
+def test_bad_distances(case):
+    X, message = BAD_DISTANCES[case]
+    with pytest.raises(ValueError, match=message):
+        KFuse(1, metric="precomputed").fit(X)
+
+
+def test_graph_with_too_few_neighbours_says_how_many():
+    X = np.random.default_rng(0).random((60, 2))
+    needed = KFuse(1, fusion="paper").fit(X).n_neighbors_
+    with pytest.raises(ValueError, match=f"n_neighbors={needed} or more"):
+        KFuse(1, fusion="paper", metric="precomputed").fit(kneighbors_graph(X, needed - 1, mode="distance"))
+    KFuse(1, fusion="paper", metric="precomputed").fit(kneighbors_graph(X, needed, mode="distance"))
+
+
+def test_cosine_of_a_zero_row():
+    X = X_IRIS.copy()
+    X[3] = 0
+    with pytest.raises(ValueError, match="Row 3 of X is all zeros"):
+        KFuse(1, metric="cosine").fit(X)
+
+
+def test_not_fitted():
+    with pytest.raises(NotFittedError):
+        KFuse(2).predict(X_IRIS)
+    with pytest.raises(NotFittedError):
+        KFuse(2).cut(2)
+
+
+def test_predict_checks_its_input():
+    model = KFuse(2).fit(X_IRIS)
+    with pytest.raises(ValueError, match="3 features"):
+        model.predict(X_IRIS[:, :3])
+    with pytest.raises(ValueError, match="NaN"):
+        model.predict(poisoned(np.nan))
+
+
+def test_cut_checks_its_number():
+    model = KFuse(2).fit(X_IRIS)
+    with pytest.raises(ValueError, match="n_clusters"):
+        model.cut(0)
+    with pytest.raises(ValueError, match="n_clusters=151"):
+        model.cut(151)
