@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from oracle import Oracle
+from scipy.sparse import csr_array
 
 from kfuse import KFuse
 from kfuse.core import density, natural, partition
@@ -17,7 +18,7 @@ from kfuse.core.fusion.boundary import (
     distances_from,
     log_connectivity,
 )
-from kfuse.core.fusion.similarity import density_moments, log_similarity
+from kfuse.core.fusion.similarity import density_moments, log_similarity, smaller_over_larger
 from kfuse.core.neighbors import NeighborTable, choose_search
 
 PAGE = Path(__file__).parents[1] / "docs" / "worked_example.md"
@@ -86,6 +87,8 @@ ADJACENT = {(0, 1): {4, 5, 6}, (0, 2): set(), (1, 2): {7, 8}}
 N_ADJACENT = {(0, 1): 3, (0, 2): 0, (1, 2): 2}
 DC = {(0, 1): 2, (0, 2): 11, (1, 2): 5}
 CON = {(0, 1): 0.180447, (0, 2): 0.00000417543, (1, 2): 0.00673795}
+MEAN_RATIO = {(0, 1): 0.766196, (0, 2): 0.514229, (1, 2): 0.671146}
+VARIANCE_RATIO = {(0, 1): 0.149131, (0, 2): 0.0342282, (1, 2): 0.229518}
 SIM = {(0, 1): 0.880460, (0, 2): 0.531831, (1, 2): 0.825186}
 FI = {(0, 1): 0.158876, (0, 2): 0.00000222062, (1, 2): 0.00556006}
 LOG_FI = {(0, 1): -1.839629, (0, 2): -13.017725, (1, 2): -5.192146}
@@ -233,6 +236,8 @@ def test_parts_of_the_fusion_index(rows, table, pair):
     assert distances_from(table.distances, members, np.array(SUBCLUSTERS), 3)[j] == DC[pair]
     log_con = log_connectivity(N_ADJACENT[pair], float(DC[pair]), SIZES[i], SIZES[j])
     assert math.exp(log_con) == close(CON[pair])
+    assert smaller_over_larger(MEANS[i], MEANS[j], 1.0) == close(MEAN_RATIO[pair])
+    assert smaller_over_larger(VARIANCES[i], VARIANCES[j], 0.0) == close(VARIANCE_RATIO[pair])
     log_sim = log_similarity(MEANS[i], MEANS[j], VARIANCES[i], VARIANCES[j])
     assert math.exp(log_sim) == close(SIM[pair])
 
@@ -245,16 +250,10 @@ def test_fusion_index(rows, pair):
     assert math.exp(rows[i][j]) == close(FI[pair])
 
 
-def test_adjacent_samples_without_any_table_of_neighbors():
+def test_counts_of_adjacent_samples():
     membership = np.array([[sample in group for group in AUGMENTED] for sample in range(12)], dtype=np.int64)
-    counts = adjacent_sample_counts(membership_table(membership)).toarray()
+    counts = adjacent_sample_counts(csr_array(membership)).toarray()
     assert {pair: counts[pair] for pair in PAIRS} == N_ADJACENT
-
-
-def membership_table(membership):
-    from scipy.sparse import csr_array  # noqa: PLC0415
-
-    return csr_array(membership)
 
 
 # The oracle, whose sub-clusters are numbered from 1 as in the paper.
