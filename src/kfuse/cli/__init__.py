@@ -1,0 +1,22 @@
+"""The command line, `kfuse`."""
+
+from __future__ import annotations
+
+import sys
+
+NEEDS = {"typer", "rich", "polars"}
+
+
+def main() -> None:
+    """Run the command line, or say in one line what to install."""
+    try:
+        from kfuse.cli.app import app  # noqa: PLC0415 - its dependencies are optional
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in NEEDS:
+            raise
+        print(f"kfuse: the command line needs {missing}: pip install 'kfuse[cli]'", file=sys.stderr)
+        raise SystemExit(1) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    app(prog_name="kfuse")

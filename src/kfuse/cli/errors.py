@@ -1,0 +1,68 @@
+"""Failures, each told in one line on standard error."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+
+class CommandError(Exception):
+    """A failure whose message names the culprit and the remedy."""
+
+
+@contextmanager
+def told_in_one_line() -> Iterator[None]:
+    """Turn failures into one line on standard error and exit code 1, and show warnings the same way.
+
+    Yields
+    ------
+    None
+        The block runs with warnings held back until its end.
+
+    Raises
+    ------
+    typer.Exit
+        With code 1, after a failure.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        except BrokenPipeError:
+            raise  # whoever read the output has gone; typer ends quietly
+        except CommandError as error:
+            failure: str | None = str(error)
+        except MemoryError:
+            failure = "not enough memory: use fewer rows or columns"
+        except OSError as error:
+            failure = _os_words(error)
+        else:
+            failure = None
+    for warning in caught:
+        if issubclass(warning.category, UserWarning):
+            say(f"warning: {warning.message}")
+    if failure is not None:
+        say(failure)
+        raise typer.Exit(1)
+
+
+def say(message: str) -> None:
+    """Print one line to standard error."""
+    print("kfuse:", " ".join(message.split()), file=sys.stderr)
+
+
+def _os_words(error: OSError) -> str:
+    remedies: dict[type[OSError], str] = {
+        FileNotFoundError: "check the path",
+        IsADirectoryError: "name a file",
+        NotADirectoryError: "check the path",
+        PermissionError: "change its permissions or choose another path",
+    }
+    remedy = next((words for kind, words in remedies.items() if isinstance(error, kind)), "choose another path")
+    where = error.filename2 or error.filename
+    reason = (error.strerror or str(error)).lower()
+    return f"{where}: {reason}: {remedy}" if where else f"{reason}: {remedy}"

@@ -1,0 +1,69 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+
+def check_target(path: Path) -> None:
+    """Fail early, before any work, if `path` cannot be written.
+
+    Parameters
+    ----------
+    path : Path
+        The file to be written.
+
+    Raises
+    ------
+    OSError
+        If `path` is a folder, its folder is missing, or permission is missing.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such folder", str(folder))
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that takes the place of `path` only when the block ends well.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write. A device or pipe, such as /dev/null, is written directly.
+
+    Yields
+    ------
+    BinaryIO
+        A temporary file in the same folder, removed if the block fails.
+    """
+    if path.exists() and not path.is_file():
+        with path.open("wb") as handle:
+            yield handle
+        return
+    target = path.resolve()  # a link stays a link
+    temporary = target.with_name(f".kfuse-{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("xb") as handle:
+            yield handle
+            handle.flush()
+            os.fsync(handle.fileno())
+        if target.exists():
+            temporary.chmod(target.stat().st_mode & 0o7777)
+        os.replace(temporary, target)
+    except BaseException as error:
+        with suppress(OSError):
+            temporary.unlink()
+        if isinstance(error, OSError):
+            error.filename, error.filename2 = str(path), None  # nobody knows the temporary file
+        raise

@@ -1,0 +1,192 @@
+"""Clusters in the plane that are not round: spirals, rings, and a mix of shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+Points = NDArray[np.float64]
+Labels = NDArray[np.intp]
+
+
+def make_spirals(
+    n_samples: int = 900,
+    n_arms: int = 3,
+    *,
+    noise: float = 0.02,
+    random_state: int | RandomState | None = 0,
+) -> tuple[Points, Labels]:
+    """Draw spiral arms that turn around each other.
+
+    Parameters
+    ----------
+    n_samples : int, default=900
+        The number of samples, shared among the arms as evenly as it goes.
+    n_arms : int, default=3
+        The number of arms.
+    noise : float, default=0.02
+        The standard deviation of the normal noise on each coordinate. The arms end at distance 1 from
+        the origin.
+    random_state : int, RandomState or None, default=0
+        The seed. The same seed gives the same data; None gives other data at each call.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2)
+        The samples.
+    y : ndarray of shape (n_samples,)
+        The arm of each sample, from 0.
+
+    Examples
+    --------
+    >>> from kfuse.datasets import make_spirals
+    >>> X, y = make_spirals(n_samples=300)
+    >>> X.shape, int(y.max()) + 1
+    ((300, 2), 3)
+    """
+    _check_counts("n_arms", n_arms, n_samples)
+    rng = check_random_state(random_state)
+    y = _even_labels(n_samples, n_arms)
+    # The square root spreads the samples evenly along the arm, which gets longer with each turn.
+    along = np.sqrt(0.02 + 0.98 * _steps(y))
+    angle = 2 * np.pi * (along * 1.25 + y / n_arms)
+    return along[:, None] * _directions(angle) + rng.normal(scale=noise, size=(n_samples, 2)), y
+
+
+def make_rings(
+    n_samples: int = 900,
+    n_rings: int = 3,
+    *,
+    noise: float = 0.02,
+    random_state: int | RandomState | None = 0,
+) -> tuple[Points, Labels]:
+    """Draw rings around one centre.
+
+    Parameters
+    ----------
+    n_samples : int, default=900
+        The number of samples, shared among the rings by their length, so that all are equally dense.
+    n_rings : int, default=3
+        The number of rings. Their radii are equally spaced, and the outermost has radius 1.
+    noise : float, default=0.02
+        The standard deviation of the normal noise on each coordinate.
+    random_state : int, RandomState or None, default=0
+        The seed. The same seed gives the same data; None gives other data at each call.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2)
+        The samples.
+    y : ndarray of shape (n_samples,)
+        The ring of each sample, from 0 for the innermost.
+
+    Examples
+    --------
+    >>> from kfuse.datasets import make_rings
+    >>> X, y = make_rings(n_samples=600, n_rings=2)
+    >>> [int((y == ring).sum()) for ring in (0, 1)]
+    [200, 400]
+    """
+    _check_counts("n_rings", n_rings, n_samples)
+    rng = check_random_state(random_state)
+    radii = np.arange(1, n_rings + 1) / n_rings
+    y = _shared_labels(n_samples, radii)
+    angle = 2 * np.pi * _steps(y)
+    return radii[y][:, None] * _directions(angle) + rng.normal(scale=noise, size=(n_samples, 2)), y
+
+
+def make_shapes(
+    n_samples: int = 1000, *, noise: float = 1.0, random_state: int | RandomState | None = 0
+) -> tuple[Points, Labels]:
+    """Draw a ring around a blob, two moons, and three blobs of different density.
+
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        The number of samples, at least 7.
+    noise : float, default=1
+        How far samples stray from their shapes: at 1 the shapes stay apart, at 3 they run into each other.
+    random_state : int, RandomState or None, default=0
+        The seed. The same seed gives the same data; None gives other data at each call.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2)
+        The samples.
+    y : ndarray of shape (n_samples,)
+        The shape of each sample: the ring is 0, the blob in it 1, the moons 2 and 3, and the dense, middling and
+        sparse blobs 4 to 6.
+
+    Examples
+    --------
+    >>> from kfuse.datasets import make_shapes
+    >>> X, y = make_shapes()
+    >>> X.shape, int(y.max()) + 1
+    ((1000, 2), 7)
+    """
+    rng = check_random_state(random_state)
+    shares = np.array([0.24, 0.12, 0.16, 0.16, 0.12, 0.12, 0.08])
+    _check_counts("n_shapes", shares.size, n_samples)
+    y = _shared_labels(n_samples, shares)
+    ring, core, upper, lower, dense, middling, sparse = np.bincount(y, minlength=shares.size)
+    X = np.concatenate(
+        [
+            _arc(rng, ring, (0.0, 0.0), 1.0, (0.0, 2.0), 0.05 * noise),
+            _blob(rng, core, (0.0, 0.0), 0.17 * noise),
+            _arc(rng, upper, (2.4, -0.15), 0.8, (0.0, 1.0), 0.05 * noise),
+            _arc(rng, lower, (3.2, 0.2), 0.8, (1.0, 2.0), 0.05 * noise),
+            _blob(rng, dense, (0.2, -2.0), 0.09 * noise),
+            _blob(rng, middling, (1.5, -2.0), 0.17 * noise),
+            _blob(rng, sparse, (3.2, -2.0), 0.28 * noise),
+        ]
+    )
+    return X, y
+
+
+def _arc(
+    rng: RandomState,
+    n: int,
+    center: tuple[float, float],
+    radius: float,
+    between: tuple[float, float],
+    noise: float,
+) -> Points:
+    """Draw along a circle, `between` two angles in half turns."""
+    start, end = between
+    angle = np.pi * (start + (end - start) * _steps(np.zeros(n, dtype=np.intp)))
+    return center + radius * _directions(angle) + rng.normal(scale=noise, size=(n, 2))
+
+
+def _blob(rng: RandomState, n: int, center: tuple[float, float], spread: float) -> Points:
+    return rng.normal(center, spread, size=(n, 2))
+
+
+def _directions(angle: Points) -> Points:
+    return np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def _steps(y: Labels) -> Points:
+    """Place the samples of each part at equal steps from 0 to 1, both ends half a step away."""
+    counts = np.bincount(y)
+    firsts = np.cumsum(counts) - counts
+    return (np.arange(y.size) - firsts[y] + 0.5) / counts[y]
+
+
+def _even_labels(n_samples: int, n_parts: int) -> Labels:
+    return _shared_labels(n_samples, np.ones(n_parts))
+
+
+def _shared_labels(n_samples: int, shares: Points) -> Labels:
+    """Give each part at least one sample, and the rest by its share."""
+    ends = np.cumsum(shares) / shares.sum() * (n_samples - shares.size)
+    counts = np.diff(np.round(ends).astype(np.intp), prepend=0) + 1
+    return np.repeat(np.arange(shares.size), counts)
+
+
+def _check_counts(name: str, n_parts: int, n_samples: int) -> None:
+    if n_parts < 1:
+        raise ValueError(f"{name} must be at least 1, got {n_parts}.")
+    if n_samples < n_parts:
+        raise ValueError(f"n_samples must be at least {n_parts}, got {n_samples}.")
