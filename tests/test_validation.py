@@ -51,13 +51,17 @@ def test_sparse_features(kind):
 
 
 BAD_PARAMETERS = {
-    "zero clusters": ({"n_clusters": 0}, "n_clusters must be a whole number of at least 1.*got 0"),
+    "zero clusters": ({"n_clusters": 0}, "n_clusters must be 'auto' or a whole number of at least 1.*got 0"),
     "negative clusters": ({"n_clusters": -2}, "n_clusters"),
     "a fraction of clusters": ({"n_clusters": 1.5}, "n_clusters.*1.5"),
     "a word for clusters": ({"n_clusters": "three"}, "n_clusters.*'three'"),
     "clusters as a truth value": ({"n_clusters": True}, "n_clusters.*True"),
     "no number of clusters": ({"n_clusters": None}, "n_clusters.*None"),
     "more clusters than samples": ({"n_clusters": 151}, "n_clusters=151 is more than the 150 samples"),
+    "auto for the printed algorithm": (
+        {"n_clusters": "auto", "fusion": "paper"},
+        "n_clusters='auto' needs fusion='adaptive', got fusion='paper'",
+    ),
     "fusion": ({"fusion": "magic"}, "fusion must be one of .*'magic'"),
     "metric": ({"metric": "crow"}, "metric must be .*'crow'"),
     "metric of the wrong kind": ({"metric": 2}, "metric must be .*2"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -97,9 +98,9 @@ class KFuse(ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = "auto",
         *,
-        fusion: str = "paper",
+        fusion: str = "adaptive",
         metric: str | Callable[..., float] = "euclidean",
         neighbors: str = "auto",
         outliers: str = "assign",
@@ -129,31 +130,25 @@ class KFuse(ClusterMixin, BaseEstimator):
         KFuse
             The fitted estimator itself.
         """
-        from kfuse.core import density, natural, partition  # noqa: PLC0415 - numba is slow to import
-        from kfuse.core.fusion import paper  # noqa: PLC0415
+        from kfuse.core.flow import FLOWS  # noqa: PLC0415 - numba is slow to import
 
         validation.check_parameters(self)
-        self._fit_X = self._checked(X, reset=True)
-        validation.check_enough_samples(self._fit_X.shape[0], self.n_clusters)
-
+        data = self._checked(X, reset=True)
+        if isinstance(self.n_clusters, numbers.Integral):
+            validation.check_enough_samples(data.shape[0], self.n_clusters)
         with self._stage("neighbours"):
-            neighbors = self._neighbor_table()
-        with self._stage("natural neighbours"):
-            found = natural.search(neighbors)
-        with self._stage("density"):
-            rho = density.estimate(neighbors, found)
-        with self._stage("sub-clusters"):
-            parts = partition.divide(neighbors, rho, found.n_neighbors)
-        with self._stage("fusion"):
-            self.tree_: FusionTree = paper.fuse(neighbors, rho.values, parts, found.natural_value)
+            neighbors = self._neighbor_table(data)
+        flow = FLOWS[self.fusion](neighbors, self._stage)
 
-        self.natural_value_, self.n_neighbors_ = found.natural_value, found.n_neighbors
-        self.reverse_neighbor_counts_ = found.reverse_counts
+        self.natural_value_, self.n_neighbors_ = flow.natural.natural_value, flow.n_neighbors
+        self.reverse_neighbor_counts_ = flow.natural.reverse_counts
         with np.errstate(over="ignore"):  # the closest samples may be too dense for float64
-            self.density_ = np.nan_to_num(rho.values / neighbors.distances.unit)
-        self.representatives_ = rho.representatives
-        self.subcluster_labels_, self.outlier_mask_ = parts.labels, parts.left_out
-        self.labels_ = self.cut(self.n_clusters)
+            self.density_ = np.nan_to_num(flow.density / neighbors.distances.unit)
+        self.representatives_ = flow.representatives
+        self.subcluster_labels_, self.outlier_mask_ = flow.subclusters, flow.left_out
+        self.tree_: FusionTree = flow.tree
+        self._fit_X = None if self._is_precomputed() else data  # predict takes distances then
+        self.labels_ = self._cut(self._number_of_clusters())
         self.n_clusters_ = int(self.labels_.max()) + 1
         return self
 
@@ -170,42 +165,26 @@ class KFuse(ClusterMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             The labels that `fit` gives with that number of clusters.
         """
+        return self._cut(n_clusters)
+
+    def _cut(self, n_clusters: int) -> NDArray[np.intp]:
         from kfuse.core.tree import labels_by_size  # noqa: PLC0415 - numba is slow to import
 
         check_is_fitted(self, "tree_")
         validation.check_n_clusters(n_clusters)
-        validation.check_enough_samples(self._fit_X.shape[0], n_clusters)
-        n_leaves = self.tree_.n_leaves
+        validation.check_enough_samples(self.tree_.leaf_labels.size, n_clusters)
+        n_leaves = self.tree_.most_clusters
         if n_clusters > n_leaves:
             there_are = "is 1 cluster" if n_leaves == 1 else f"are {n_leaves} clusters"
             warnings.warn(
                 f"The data has {n_leaves} sub-cluster{'s' * (n_leaves > 1)}, so there {there_are} instead of "
                 f"{n_clusters}.",
-                stacklevel=2,
+                stacklevel=3,
             )
         labels = self.tree_.cut(n_clusters)
         if self.outliers == "label":
             labels = labels_by_size(np.where(self.outlier_mask_, LEFT_OUT, labels))
         return labels
-
-    def fit_predict(self, X: ArrayLike, y: object = None, **kwargs: Any) -> NDArray[np.intp]:
-        """Cluster X and return the labels: the same as ``fit(X).labels_``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        y : ignored
-            Here for scikit-learn's conventions.
-        **kwargs : ignored
-            Here for scikit-learn's conventions.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The cluster of each sample.
-        """
-        return self.fit(X).labels_
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
         """Give new samples the label of the nearest sample of the fit.
@@ -226,17 +205,25 @@ class KFuse(ClusterMixin, BaseEstimator):
         nearest = prediction.nearest_samples(self._fit_X, self._checked(X, reset=False), self.metric)
         return self.labels_[nearest]
 
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
     def _checked(self, X: ArrayLike, *, reset: bool) -> Any:
-        check = validation.check_distances if self.metric == "precomputed" else validation.check_features
+        check = validation.check_distances if self._is_precomputed() else validation.check_features
         return check(self, X, reset=reset)
 
-    def _neighbor_table(self) -> Any:
+    def _number_of_clusters(self) -> int:
+        if validation.is_auto(self.n_clusters):
+            return self.tree_.suggest(1)[0].n_clusters
+        return self.n_clusters  # type: ignore[return-value]
+
+    def _neighbor_table(self, data: Any) -> Any:
         from joblib import effective_n_jobs  # noqa: PLC0415
 
         from kfuse.core.neighbors import NeighborTable, choose_search  # noqa: PLC0415
 
         n_threads = effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs)
-        return NeighborTable(choose_search(self._fit_X, self.metric, self.neighbors), n_threads)
+        return NeighborTable(choose_search(data, self.metric, self.neighbors), n_threads)
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:
@@ -248,6 +235,7 @@ class KFuse(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.sparse = self.metric == "precomputed"
+        tags.input_tags.pairwise = self._is_precomputed()
+        tags.input_tags.sparse = self._is_precomputed()
+        tags.input_tags.positive_only = self._is_precomputed()
         return tags

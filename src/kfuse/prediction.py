@@ -16,7 +16,7 @@ from kfuse.core.neighbors import ENTRIES_PER_BLOCK, suits_kd_tree
 
 def nearest_samples(fitted: Any, X: Any, metric: str | Callable[..., float]) -> NDArray[np.intp]:
     """Find the nearest sample of the fit for each row of X."""
-    if metric == "precomputed":
+    if isinstance(metric, str) and metric == "precomputed":
         return _nearest_in_graph(X) if issparse(X) else np.argmin(X, axis=1)
     distances = distances_for(fitted, metric)
     queries = distances.prepare(X)

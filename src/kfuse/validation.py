@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-FUSIONS = ("paper",)
+FUSIONS = ("adaptive", "paper")
 SEARCHES = ("auto", "kd_tree", "brute")
 OUTLIERS = ("assign", "label")
 TREE_METRICS = ("euclidean", "l2", "minkowski", "cosine")
@@ -19,12 +19,18 @@ TREE_METRICS = ("euclidean", "l2", "minkowski", "cosine")
 
 def check_parameters(estimator: BaseEstimator) -> None:
     """Check every parameter but those that need the data."""
-    check_n_clusters(estimator.n_clusters)
     _check_choice("fusion", estimator.fusion, FUSIONS)
+    if not is_auto(estimator.n_clusters):
+        check_n_clusters(estimator.n_clusters, or_auto="'auto' or ")
+    elif estimator.fusion != "adaptive":
+        raise ValueError(
+            f"n_clusters='auto' needs fusion='adaptive', got fusion={estimator.fusion!r}: give a number of clusters."
+        )
     _check_choice("neighbors", estimator.neighbors, SEARCHES)
     _check_choice("outliers", estimator.outliers, OUTLIERS)
     _check_metric(estimator.metric)
-    if estimator.neighbors == "kd_tree" and estimator.metric not in TREE_METRICS:
+    suits_tree = isinstance(estimator.metric, str) and estimator.metric in TREE_METRICS
+    if estimator.neighbors == "kd_tree" and not suits_tree:
         raise ValueError(
             f"neighbors='kd_tree' works with the metrics 'euclidean' and 'cosine', not with {estimator.metric!r}: "
             "use neighbors='auto'."
@@ -33,10 +39,15 @@ def check_parameters(estimator: BaseEstimator) -> None:
         raise ValueError(f"n_jobs must be None, -1 for all cores, or a number of threads, got {estimator.n_jobs!r}.")
 
 
-def check_n_clusters(n_clusters: Any) -> None:
+def is_auto(n_clusters: Any) -> bool:
+    """Whether the number of clusters is to be found."""
+    return isinstance(n_clusters, str) and n_clusters == "auto"
+
+
+def check_n_clusters(n_clusters: Any, or_auto: str = "") -> None:
     """Accept whole numbers from 1."""
     if not _is_whole(n_clusters) or n_clusters < 1:
-        raise ValueError(f"n_clusters must be a whole number of at least 1, got {n_clusters!r}.")
+        raise ValueError(f"n_clusters must be {or_auto}a whole number of at least 1, got {n_clusters!r}.")
 
 
 def _is_whole(value: Any) -> bool:
@@ -76,11 +87,11 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[
     table = X
     try:
         X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False)
-    except ValueError as error:
-        if "could not convert" in str(error):
+    except (TypeError, ValueError) as error:
+        if "could not convert" in str(error) or (isinstance(error, TypeError) and _column_names(table) is not None):
             raise ValueError(f"X must be numbers, but {_first_text(table)}: encode or drop it first.") from error
         raise
-    _check_finite(X, _column_names(table))
+    _check_finite(X, _column_names(table), "drop or fill such values first, for example with SimpleImputer")
     return X
 
 
@@ -102,7 +113,7 @@ def check_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray
         )
     if issparse(X):
         return _check_graph(csr_array(X), square=reset)
-    _check_finite(X, None)
+    _check_finite(X, None, "give every pair a distance, or use a sparse graph")
     _check_not_negative(X)
     if reset:
         _check_symmetric(X)
@@ -132,7 +143,7 @@ def _check_stored(graph: csr_array, bad: NDArray[np.bool_], what: str, remedy: s
         raise ValueError(f"The precomputed graph contains {what} for the pair {where}: {remedy}.")
 
 
-def _check_finite(X: NDArray[Any], names: list[Any] | None) -> None:
+def _check_finite(X: NDArray[Any], names: list[Any] | None, remedy: str) -> None:
     # The sum is finite for most data that is, and takes no memory.
     with np.errstate(all="ignore"):
         if np.isfinite(X.sum()):
@@ -143,10 +154,7 @@ def _check_finite(X: NDArray[Any], names: list[Any] | None) -> None:
             row, column = start + bad[0, 0], bad[0, 1]
             what = "NaN" if np.isnan(X[row, column]) else "infinity"
             where = f"column {names[column]!r}" if names else f"column {column}"
-            raise ValueError(
-                f"Input X contains {what} (row {row}, {where}): drop or fill such values first, for example with "
-                "sklearn.impute.SimpleImputer."
-            )
+            raise ValueError(f"Input X contains {what} (row {row}, {where}): {remedy}.")
 
 
 def _check_not_negative(X: NDArray[Any]) -> None:

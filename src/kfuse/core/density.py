@@ -31,11 +31,22 @@ def estimate(neighbors: NeighborTable, natural: NaturalNeighbors) -> Density:
         sums[block.rows] = sum_in_order(block.distances)
         farthest_distances[block.rows] = block.distances[:, -1]
         farthest_indices[block.rows] = block.indices[:, -1]
-    values = natural.reverse_counts / positive_sums(sums)
+    with np.errstate(over="ignore"):  # distances near the smallest float have densities beyond the largest
+        values = np.nan_to_num(natural.reverse_counts / positive_sums(sums))
     representatives = np.arange(n_samples)
     for block in neighbors.blocks(k):
         representatives[block.rows] = densest(block.rows, block.indices, values)
     return Density(values, representatives, farthest_distances, farthest_indices)
+
+
+def log_density(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The logarithm of 1 / (mean distance to the neighbours), for the adaptive fusion.
+
+    Eq. 1 without the reverse counts: these are the larger, the more a sample is a hub, whatever the density.
+    """
+    if distances.shape[1] == 0:
+        return np.zeros(distances.shape[0])
+    return -np.log(np.maximum(sum_in_order(distances) / distances.shape[1], np.finfo(float).tiny))
 
 
 def positive_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ run over the features in order, in float64. So ties between equal distances are 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any, Protocol
 
 import numpy as np
@@ -34,6 +35,9 @@ class Distances(Protocol):
 
     def rows(self, samples: NDArray[np.intp]) -> NDArray[np.float64]:
         """Distances from `samples` to every sample, one row each."""
+
+    def subset(self, kept: NDArray[np.intp]) -> Distances:
+        """The same distances between some of the samples."""
 
 
 @kernel
@@ -73,6 +77,11 @@ class EuclideanDistances:
         self.n_samples = X.shape[0]
         self.finish: Callable[[NDArray[np.float64]], NDArray[np.float64]] = _identity
         self._columns: NDArray[Any] | None = None
+
+    def subset(self, kept: NDArray[np.intp]) -> EuclideanDistances:
+        part = copy(self)
+        part.points, part.n_samples, part._columns = self.points[kept], kept.size, None
+        return part
 
     def prepare(self, X: NDArray[Any]) -> NDArray[Any]:
         """Bring coordinates to this object's unit."""
@@ -127,9 +136,15 @@ class MetricDistances:
         self.n_samples = X.shape[0]
         self.params = _metric_params(X, metric)
 
+    def subset(self, kept: NDArray[np.intp]) -> MetricDistances:
+        part = copy(self)
+        part.points, part.n_samples = self.points[kept], kept.size
+        return part
+
     def prepare(self, X: NDArray[Any]) -> NDArray[Any]:
         """Take coordinates as this metric does."""
-        return X != 0 if self.metric in PAIRWISE_BOOLEAN_FUNCTIONS else X
+        is_boolean = isinstance(self.metric, str) and self.metric in PAIRWISE_BOOLEAN_FUNCTIONS
+        return X != 0 if is_boolean else X
 
     def rows(self, samples: NDArray[np.intp]) -> NDArray[np.float64]:
         return self.between(self.points[samples])
@@ -137,7 +152,14 @@ class MetricDistances:
     def between(self, queries: NDArray[Any]) -> NDArray[np.float64]:
         """Distances from points that need not be samples."""
         distances = pairwise_distances(queries, self.points, metric=self.metric, n_jobs=1, **self.params)
-        return np.ascontiguousarray(distances, dtype=np.float64)
+        distances = np.ascontiguousarray(distances, dtype=np.float64)
+        if np.isnan(distances).any():
+            name = self.metric if isinstance(self.metric, str) else getattr(self.metric, "__name__", "the function")
+            raise ValueError(
+                f"metric={name!r} gives NaN for some pairs of samples: constant rows or columns may be the cause; drop "
+                "them or choose another metric."
+            )
+        return distances
 
 
 class MatrixDistances:
@@ -145,12 +167,16 @@ class MatrixDistances:
 
     unit = 1.0
 
-    def __init__(self, matrix: NDArray[Any]):
-        self.matrix = matrix
-        self.n_samples = matrix.shape[0]
+    def __init__(self, matrix: NDArray[Any], kept: NDArray[np.intp] | None = None):
+        self.matrix, self.kept = matrix, kept
+        self.n_samples = matrix.shape[0] if kept is None else kept.size
 
     def rows(self, samples: NDArray[np.intp]) -> NDArray[np.float64]:
-        return np.ascontiguousarray(self.matrix[samples], dtype=np.float64)
+        rows = self.matrix[samples] if self.kept is None else self.matrix[self.kept[samples]][:, self.kept]
+        return np.ascontiguousarray(rows, dtype=np.float64)
+
+    def subset(self, kept: NDArray[np.intp]) -> MatrixDistances:
+        return MatrixDistances(self.matrix, kept if self.kept is None else self.kept[kept])
 
 
 class GraphDistances:
@@ -174,6 +200,19 @@ class GraphDistances:
         self.indices, self.data = columns[first], data[first]
         self.indptr = np.searchsorted(rows[first], np.arange(self.n_samples + 1))
 
+    def subset(self, kept: NDArray[np.intp]) -> GraphDistances:
+        heads = np.repeat(np.arange(self.n_samples), np.diff(self.indptr))
+        number = np.full(self.n_samples, -1)
+        number[kept] = np.arange(kept.size)
+        stays = (number[heads] >= 0) & (number[self.indices] >= 0)
+        part = copy(self)
+        part.n_samples = kept.size
+        part.indices, part.data = number[self.indices[stays]], self.data[stays]
+        part.indptr = np.searchsorted(number[heads[stays]], np.arange(kept.size + 1))
+        lost = np.bincount(heads[~stays], minlength=self.n_samples)[kept]
+        part.stored_counts = np.maximum(0, self.stored_counts[kept] - lost)
+        return part
+
     def rows(self, samples: NDArray[np.intp]) -> NDArray[np.float64]:
         out = np.full((len(samples), self.n_samples), np.inf)
         for row, sample in zip(out, samples, strict=True):
@@ -192,9 +231,9 @@ EUCLIDEAN_KINDS: dict[Any, type[EuclideanDistances]] = {
 
 def distances_for(X: Any, metric: str | Callable[..., float]) -> Any:
     """Choose the kind of distances for an input and a metric."""
-    if metric == "precomputed":
+    if isinstance(metric, str) and metric == "precomputed":
         return GraphDistances(X) if issparse(X) else MatrixDistances(X)
-    if metric in EUCLIDEAN_KINDS:
+    if isinstance(metric, str) and metric in EUCLIDEAN_KINDS:
         return EUCLIDEAN_KINDS[metric](X)
     return MetricDistances(X, metric)
 
@@ -209,8 +248,15 @@ def _unit_of(X: NDArray[Any]) -> float:
 
 def _metric_params(X: NDArray[Any], metric: str | Callable[..., float]) -> dict[str, Any]:
     """What a metric takes from the data as a whole; scikit-learn would take it from each block anew."""
+    if not isinstance(metric, str):
+        return {}
     if metric == "seuclidean":
         return {"V": np.var(X, axis=0, ddof=1)}
     if metric == "mahalanobis":
-        return {"VI": np.linalg.inv(np.cov(X.T)).T}
+        try:
+            return {"VI": np.linalg.inv(np.atleast_2d(np.cov(X.T))).T}
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                "metric='mahalanobis' needs features of which none is constant or a sum of others: drop such features."
+            ) from None
     return {}

@@ -135,7 +135,7 @@ class NeighborTable:
         if self._kept is not None and self._kept.indices.shape[1] >= k:
             yield from self._slices_of_kept(k)
         elif self.n_samples * k <= ENTRIES_KEPT:
-            self._kept = self._collect(k)
+            self._kept = self.collect(k)
             yield from self._slices_of_kept(k)
         else:
             yield from self.search_blocks(self.search.visiting_order, k)
@@ -158,7 +158,16 @@ class NeighborTable:
             for start in range(0, len(parts), self.n_threads):
                 yield from pool.map(lambda part: self.search.query(part, k), parts[start : start + self.n_threads])
 
-    def _collect(self, k: int) -> NeighborBlock:
+    def subset(self, kept: NDArray[np.intp]) -> NeighborTable:
+        """The table of the same distances between some of the samples."""
+        search: Any = type(self.search)
+        return NeighborTable(search(self.distances.subset(kept)), self.n_threads)
+
+    def collect(self, k: int) -> NeighborBlock:
+        """Give the k nearest neighbours of every sample as one block."""
+        if self._kept is not None and self._kept.indices.shape[1] >= k:
+            kept = self._kept
+            return NeighborBlock(kept.rows, kept.indices[:, :k], kept.distances[:, :k])
         indices = np.empty((self.n_samples, k), dtype=np.int32)
         distances = np.empty((self.n_samples, k))
         for block in self.search_blocks(self.search.visiting_order, k):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core.compiled import kernel
+from kfuse.core.number import Suggestion, suggest
 from kfuse.core.union_find import find
 
 if TYPE_CHECKING:
@@ -25,21 +27,49 @@ class FusionTree(NamedTuple):
     children: NDArray[np.intp]  # (n_leaves - 1, 2)
     log_index: NDArray[np.float64]  # of each fusion: the logarithm of the fusion index at which it happened
     sizes: NDArray[np.intp]  # samples in each node
+    leaving: NDArray[np.intp] | None = None  # the place of each sample in the order of leaving its leaf, -1 to stay
+    strength: NDArray[np.float64] | None = None  # of each fusion, compared with what is usual for its size
 
     @property
     def n_leaves(self) -> int:
-        """The largest number of clusters that `cut` can give."""
+        """The number of sub-clusters."""
         return len(self.children) + 1
 
-    def cut(self, n_clusters: int) -> NDArray[np.intp]:
-        """Label the samples with `n_clusters` clusters, or with as many as there are leaves if that is fewer.
+    @property
+    def most_clusters(self) -> int:
+        """The largest number of clusters that `cut` can give."""
+        return self.n_leaves if self.leaving is None else self.n_leaves + int(self.leaving.max(initial=-1)) + 1
 
-        Labels are 0, 1, ... by falling cluster size; of equal sizes, the one with the smallest sample index first.
+    def with_samples(
+        self, leaf_labels: NDArray[np.intp], leaf_sizes: NDArray[np.intp], leaving: NDArray[np.intp]
+    ) -> FusionTree:
+        """The same fusions for other samples at the leaves."""
+        sizes = add_up(self.children, leaf_sizes)
+        return self._replace(leaf_labels=leaf_labels, sizes=sizes, leaving=leaving)
+
+    def cut(self, n_clusters: int) -> NDArray[np.intp]:
+        """Label the samples with `n_clusters` clusters, or with `most_clusters` if that is fewer.
+
+        Beyond the number of leaves, the sparsest samples leave their sub-clusters one after the other. Labels are
+        0, 1, ... by falling cluster size; of equal sizes, the one with the smallest sample index comes first.
         """
+        n_clusters = operator.index(n_clusters)
         if n_clusters < 1:
             raise ValueError(f"n_clusters must be at least 1, got {n_clusters}.")
         n_fusions = max(0, self.n_leaves - n_clusters)
-        return labels_by_size(apply_fusions(self.children[:n_fusions], self.n_leaves)[self.leaf_labels])
+        labels = apply_fusions(self.children[:n_fusions], self.n_leaves)[self.leaf_labels]
+        if self.leaving is not None and n_clusters > self.n_leaves:
+            leaves = (self.leaving >= 0) & (self.leaving < n_clusters - self.n_leaves)
+            labels[leaves] = self.n_leaves + self.leaving[leaves]
+        return labels_by_size(labels)
+
+    def suggest(self, n: int = 5) -> list[Suggestion]:
+        """Rank the best numbers of clusters; the first is the one that ``n_clusters="auto"`` takes."""
+        if self.strength is None:
+            raise ValueError(
+                "The printed algorithm gives no number of clusters: use fusion='adaptive' for suggestions."
+            )
+        return suggest(self.strength, self.leaf_labels.size, n)
 
     def to_linkage(self) -> NDArray[np.float64]:
         """Give the tree as a linkage matrix that scipy's dendrogram takes.
@@ -50,16 +80,17 @@ class FusionTree(NamedTuple):
         heights = self.log_index.max(initial=-np.inf) - self.log_index
         known = np.isfinite(heights)
         heights[~known] = heights[known].max(initial=0) + 1
-        leaves_below = np.ones(self.n_leaves + len(self.children))
-        for fusion, (a, b) in enumerate(self.children):
-            leaves_below[self.n_leaves + fusion] = leaves_below[a] + leaves_below[b]
+        leaves_below = add_up(self.children, np.ones(self.n_leaves, dtype=np.intp))
         return np.column_stack(
             [np.sort(self.children, axis=1), np.maximum.accumulate(heights), leaves_below[self.n_leaves :]]
         )
 
     def to_frame(self) -> pd.DataFrame:
         """Give one row per fusion: what fuses, its index, the size, and how many clusters remain after it."""
-        import pandas as pd  # noqa: PLC0415 - an optional dependency
+        try:
+            import pandas as pd  # noqa: PLC0415 - an optional dependency
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install pandas") from error
 
         n_fusions = len(self.children)
         return pd.DataFrame(
@@ -78,26 +109,33 @@ def tree_of_fusions(
     leaf_labels: NDArray[np.intp], i: NDArray[np.intp], j: NDArray[np.intp], log_index: NDArray[np.float64]
 ) -> FusionTree:
     """Build the tree in which the clusters of leaf i and leaf j fuse, pair after pair."""
-    leaf_sizes = np.bincount(leaf_labels, minlength=i.size + 1)
-    children, sizes = join_pairs(i, j, leaf_sizes)
+    children = join_pairs(i, j)
+    sizes = add_up(children, np.bincount(leaf_labels, minlength=i.size + 1))
     return FusionTree(leaf_labels, children, log_index, sizes)
 
 
 @kernel
-def join_pairs(i, j, leaf_sizes):
-    """Number the node that each fusion makes, and add up its size."""
-    n_leaves = leaf_sizes.size
+def join_pairs(i, j):
+    """Number the node that each fusion makes, and find the two that it is made of."""
+    n_leaves = i.size + 1
     parents = np.arange(2 * n_leaves - 1)
     children = np.empty((n_leaves - 1, 2), dtype=np.intp)
-    sizes = np.empty(2 * n_leaves - 1, dtype=np.intp)
-    sizes[:n_leaves] = leaf_sizes
     for fusion in range(n_leaves - 1):
         a, b = find(parents, i[fusion]), find(parents, j[fusion])
-        node = n_leaves + fusion
         children[fusion, 0], children[fusion, 1] = min(a, b), max(a, b)
-        sizes[node] = sizes[a] + sizes[b]
-        parents[a] = parents[b] = node
-    return children, sizes
+        parents[a] = parents[b] = n_leaves + fusion
+    return children
+
+
+@kernel
+def add_up(children, leaf_sizes):
+    """Add up the sizes of all nodes from those of the leaves."""
+    n_leaves = leaf_sizes.size
+    sizes = np.empty(n_leaves + len(children), dtype=np.intp)
+    sizes[:n_leaves] = leaf_sizes
+    for fusion in range(len(children)):
+        sizes[n_leaves + fusion] = sizes[children[fusion, 0]] + sizes[children[fusion, 1]]
+    return sizes
 
 
 @kernel

@@ -1,0 +1,140 @@
+"""Shortest bridges between the pieces of a graph that falls apart: Eq. 4 between whole pieces.
+
+Boruvka's algorithm: every piece finds its shortest bridge to another, all of them are built, and what is then connected
+is a new piece, until one is left. Ties go to the smaller pair of samples, so the bridges are the same in any order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from kfuse.core.compiled import kernel
+from kfuse.core.kd_tree import MAX_DEPTH, squared_distance_to_box
+from kfuse.core.neighbors import KDTreeSearch, NeighborSearch
+
+ROWS_AT_A_TIME = 64
+
+
+class Bridges(NamedTuple):
+    """Pairs of samples in different pieces, and their distance."""
+
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
+    distance: NDArray[np.float64]
+
+
+def pieces(first: NDArray[np.int32], second: NDArray[np.int32], n_samples: int) -> NDArray[np.int32]:
+    """Number the connected pieces of a graph; give the piece of each sample."""
+    links = coo_array((np.ones(first.size, dtype=np.int8), (first, second)), shape=(n_samples, n_samples))
+    return connected_components(links, directed=False)[1]
+
+
+def shortest_bridges(search: NeighborSearch, piece: NDArray[np.int32]) -> Bridges:
+    """Connect all pieces with bridges of least total length."""
+    built: list[Bridges] = []
+    while piece.max(initial=0) > 0:
+        shortest = _shortest_of_each(search, piece)
+        built.append(shortest)
+        merged = pieces(piece[shortest.first], piece[shortest.second], int(piece.max()) + 1)
+        piece = merged[piece]
+    if not built:
+        return Bridges(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+    pairs = np.column_stack([np.concatenate([b.first for b in built]), np.concatenate([b.second for b in built])])
+    _, kept = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)
+    return Bridges(pairs[kept, 0], pairs[kept, 1], np.concatenate([b.distance for b in built])[kept])
+
+
+def _shortest_of_each(search: NeighborSearch, piece: NDArray[np.int32]) -> Bridges:
+    """Find each piece's shortest bridge to any other piece."""
+    n_pieces = int(piece.max()) + 1
+    first = np.full(n_pieces, piece.size, dtype=np.int32)
+    second = np.full(n_pieces, piece.size, dtype=np.int32)
+    distance = np.full(n_pieces, np.inf)
+    if isinstance(search, KDTreeSearch):
+        tree_piece = piece[search.tree.order]
+        node_piece = pieces_of_nodes(search.tree.starts, search.tree.stops, tree_piece)
+        bridge_by_tree(search.tree, tree_piece, node_piece, first, second, distance)
+        distance = search.distances.finish(distance)
+    else:
+        for start in range(0, piece.size, ROWS_AT_A_TIME):
+            rows = np.arange(start, min(start + ROWS_AT_A_TIME, piece.size))
+            bridge_by_rows(rows, search.distances.rows(rows), piece, first, second, distance)
+    return Bridges(first, second, distance)
+
+
+@kernel
+def is_shorter(distance, sample, other, best_distance, best_first, best_second):
+    """Whether a bridge comes before another: by length, then by its smaller and its larger sample."""
+    if distance != best_distance:
+        return distance < best_distance
+    low, high = min(sample, other), max(sample, other)
+    best_low, best_high = min(best_first, best_second), max(best_first, best_second)
+    return low < best_low or (low == best_low and high < best_high)
+
+
+@kernel
+def bridge_by_rows(rows, block, piece, first, second, distance):
+    """Improve the shortest bridges with a block of distances."""
+    for row in range(rows.size):
+        sample, own = rows[row], piece[rows[row]]
+        for other in range(piece.size):
+            if piece[other] != own and is_shorter(
+                block[row, other], sample, other, distance[own], first[own], second[own]
+            ):
+                first[own], second[own], distance[own] = sample, other, block[row, other]
+
+
+@kernel
+def pieces_of_nodes(starts, stops, tree_piece):
+    """Give the piece that all samples of a node belong to, -1 if there are several."""
+    node_piece = np.empty(starts.size, dtype=np.int32)
+    for node in range(starts.size):
+        node_piece[node] = tree_piece[starts[node]]
+        for position in range(starts[node] + 1, stops[node]):
+            if tree_piece[position] != node_piece[node]:
+                node_piece[node] = -1
+                break
+    return node_piece
+
+
+@kernel
+def bridge_by_tree(tree, tree_piece, node_piece, first, second, distance):
+    """Find the shortest bridges, looking only into boxes that can hold a shorter one."""
+    points, order, bounds, starts, stops = tree
+    n_nodes, n_features = starts.size, points.shape[1]
+    pending = np.empty(MAX_DEPTH, dtype=np.int64)
+    point = np.empty(n_features)
+    for position in range(order.size):
+        point[:] = points[position]
+        sample, own = order[position], tree_piece[position]
+        pending[0], n_pending = 0, 1
+        while n_pending > 0:
+            n_pending -= 1
+            node = pending[n_pending]
+            reach = distance[own] * distance[own] * (1.0 + 1e-15)
+            if node_piece[node] == own or squared_distance_to_box(point, bounds[node]) > reach:
+                continue
+            left = 2 * node + 1
+            if left < n_nodes:
+                # The nearer child is looked into first.
+                to_left = squared_distance_to_box(point, bounds[left])
+                to_right = squared_distance_to_box(point, bounds[left + 1])
+                pending[n_pending] = left + 1 if to_left <= to_right else left
+                pending[n_pending + 1] = left if to_left <= to_right else left + 1
+                n_pending += 2
+                continue
+            for there in range(starts[node], stops[node]):
+                if tree_piece[there] == own:
+                    continue
+                total = 0.0
+                for feature in range(n_features):
+                    difference = points[there, feature] - point[feature]
+                    total += difference * difference
+                length = np.sqrt(total)
+                if is_shorter(length, sample, order[there], distance[own], first[own], second[own]):
+                    first[own], second[own], distance[own] = sample, order[there], length

@@ -1,0 +1,89 @@
+"""The line of stages from neighbours to the fusion tree, for each way of fusing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuse.core import climb, density, distinct, natural, partition
+from kfuse.core.fusion import adaptive, paper
+from kfuse.core.neighbors import NeighborTable
+from kfuse.core.tree import FusionTree
+
+Stage = Callable[[str], AbstractContextManager[None]]
+
+REACH = 4  # the most neighbours to link a sample with, in units of lambda: hubs make max(nb) needlessly large
+
+
+class Flow(NamedTuple):
+    """What each stage found, one entry per sample."""
+
+    natural: natural.NaturalNeighbors
+    n_neighbors: int
+    density: NDArray[np.float64]
+    representatives: NDArray[np.intp]
+    subclusters: NDArray[np.intp]
+    left_out: NDArray[np.bool_]
+    tree: FusionTree
+
+
+def fuse_as_printed(neighbors: NeighborTable, stage: Stage) -> Flow:
+    """Follow the paper, Algorithms 1 to 3."""
+    with stage("natural neighbours"):
+        found = natural.search(neighbors)
+    with stage("density"):
+        rho = density.estimate(neighbors, found)
+    with stage("sub-clusters"):
+        parts = partition.divide(neighbors, rho, found.n_neighbors)
+    with stage("fusion"):
+        tree = paper.fuse(neighbors, rho.values, parts, found.natural_value)
+    return Flow(found, found.n_neighbors, rho.values, rho.representatives, parts.labels, parts.left_out, tree)
+
+
+def fuse_adaptively(neighbors: NeighborTable, stage: Stage) -> Flow:
+    """Follow the default: the same stages, on distinct samples, with an index that follows the fusions."""
+    with stage("neighbours"):
+        places = distinct.find_places(neighbors)
+        if places.first.size < neighbors.n_samples:
+            neighbors = neighbors.subset(places.first)
+    with stage("natural neighbours"):
+        found = natural.search(neighbors)
+        k = min(found.n_neighbors, int(REACH * found.natural_value), neighbors.n_samples - 1)
+        nearest = neighbors.collect(k)
+    with stage("density"):
+        log_density = density.log_density(nearest.distances)
+    with stage("sub-clusters"):
+        basins = climb.climb(nearest.indices, log_density, found.natural_value)
+    with stage("fusion"):
+        tree = adaptive.fuse(neighbors, nearest, log_density, basins.labels)
+    return _at_all_samples(places, found, k, log_density, basins, tree)
+
+
+def _at_all_samples(
+    places: distinct.Places,
+    found: natural.NaturalNeighbors,
+    k: int,
+    log_density: NDArray[np.float64],
+    basins: climb.Basins,
+    tree: FusionTree,
+) -> Flow:
+    """Give every sample what was found for its place."""
+    place = places.place
+    leaving = climb.order_of_leaving(basins, log_density)
+    leaf_sizes = np.bincount(basins.labels[place], minlength=tree.n_leaves)
+    return Flow(
+        natural=found._replace(reverse_counts=found.reverse_counts[place]),
+        n_neighbors=k,
+        density=np.exp(log_density)[place],
+        representatives=places.first[basins.representatives][place],
+        subclusters=basins.labels[place],
+        left_out=(found.reverse_counts == 0)[place],
+        tree=tree.with_samples(basins.labels[place], leaf_sizes, leaving[place]),
+    )
+
+
+FLOWS: dict[str, Callable[[NeighborTable, Stage], Flow]] = {"adaptive": fuse_adaptively, "paper": fuse_as_printed}

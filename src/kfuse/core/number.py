@@ -1,0 +1,89 @@
+"""How many clusters there are, read from the fusions.
+
+A fusion of two parts is judged by what is usual in the same tree for parts of that size. Inside a cluster, fusions
+are about as strong as usual; a border between clusters is a fusion that is much weaker. So sorted by strength, the
+fusions fall into borders and others, with a gap in between, and there is one cluster more than there are borders.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+ALLOWANCE = 4.0  # of log-strength for a part of one sample, falling with the square root of its size: chance
+LEAST_GAP = 0.1  # between borders and other fusions; structureless data has gaps up to 0.08
+WEAK = 0.5  # half as strong as usual: a border, even where no gap sets it apart
+HOMOGENEITY = 1.5  # the index falls with size to this power, so strength to the power 1 / 1.5 compares as sizes do
+
+
+class Suggestion(NamedTuple):
+    """A number of clusters, and how clearly the data has it.
+
+    Strengths are multiples of what is usual for a fusion of that size: 1 is usual, 0 is no connection.
+    """
+
+    n_clusters: int
+    contrast: float  # from 0 to 1: the gap between the two strengths, each as s / (1 + s)
+    strongest_border: float  # the strongest fusion that this number undoes
+    weakest_inside: float  # the weakest that it keeps
+
+
+def strengths(
+    log_index: NDArray[np.float64], sizes: NDArray[np.intp], other_sizes: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Compare each fusion with what is usual for its size, the median line over all fusions of the tree."""
+    if log_index.size == 0:
+        return np.empty(0)
+    smaller, larger = np.minimum(sizes, other_sizes), np.maximum(sizes, other_sizes)
+    connection = log_index + np.log(smaller) + np.log(larger) / 2
+    log_strength = connection - _median_line(np.log(smaller), connection) + ALLOWANCE / np.sqrt(smaller)
+    return np.exp(np.clip(log_strength / HOMOGENEITY, -500, 500))
+
+
+def _median_line(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Fit a line with slope between 0 and 1 by least absolute deviations.
+
+    Slope 0 is a boundary of one point whatever the size, slope 1 one that grows with the size, as in high dimension.
+    """
+    best, fitted = np.inf, y
+    for slope in np.linspace(0, 1, 21):
+        line = slope * x + np.median(y - slope * x)
+        deviation = np.abs(y - line).sum()
+        if deviation < best:
+            best, fitted = deviation, line
+    return fitted
+
+
+def suggest(strength: NDArray[np.float64], n_samples: int, n: int) -> list[Suggestion]:
+    """Rank the numbers of clusters, the best first, then by falling contrast."""
+    ascending = np.sort(strength)
+    chosen = _choose(ascending, n_samples)
+    others = sorted(
+        (s for s in _alternatives(ascending, n_samples) if s.n_clusters != chosen), key=lambda s: -s.contrast
+    )
+    return [_suggestion(ascending, chosen), *others][:n]
+
+
+def _choose(ascending: NDArray[np.float64], n_samples: int) -> int:
+    """The widest gap among weak fusions, if it is wide enough; else the number of weak fusions decides."""
+    clear = [s for s in _alternatives(ascending, n_samples) if s.strongest_border < 1]
+    if clear:
+        widest = max(clear, key=lambda s: s.contrast)
+        if widest.contrast >= LEAST_GAP:
+            return widest.n_clusters
+    return 1 + int((ascending < WEAK).sum())
+
+
+def _alternatives(ascending: NDArray[np.float64], n_samples: int) -> list[Suggestion]:
+    """Numbers from 2 to the square root of n that leave at least one fusion inside the clusters."""
+    most = min(ascending.size, int(np.sqrt(n_samples)))
+    return [_suggestion(ascending, n_clusters) for n_clusters in range(2, most + 1)]
+
+
+def _suggestion(ascending: NDArray[np.float64], n_clusters: int) -> Suggestion:
+    border = float(ascending[n_clusters - 2]) if n_clusters > 1 else 0.0
+    inside = float(ascending[n_clusters - 1]) if n_clusters <= ascending.size else np.inf
+    level_inside = inside / (1 + inside) if np.isfinite(inside) else 1.0
+    return Suggestion(n_clusters, level_inside - border / (1 + border), border, inside)
