@@ -24,12 +24,13 @@ X_IRIS = load_iris().data
 
 @parametrize_with_checks(
     [
-        KFuse(1),
+        KFuse(),
+        KFuse(2, fusion="paper"),
         KFuse(2, neighbors="brute", outliers="label", n_jobs=2),
-        KFuse(1, metric="manhattan"),
+        KFuse(metric="manhattan"),
     ]
 )
-@pytest.mark.filterwarnings("ignore:The data has .* sub-cluster")
+@pytest.mark.filterwarnings("ignore:The data has .* (sub-cluster|distinct sample)")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

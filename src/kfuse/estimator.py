@@ -25,19 +25,20 @@ LEFT_OUT = -1
 
 
 class KFuse(ClusterMixin, BaseEstimator):
-    """Density-based agglomerative clustering of Yan and Hu.
+    """Density-based agglomerative clustering that needs no parameter.
 
-    Natural neighbours give sub-clusters without any parameter; sub-clusters fuse by how far they touch and how alike
-    they are in density, until `n_clusters` are left.
+    Natural neighbours divide the data into small, dense sub-clusters; sub-clusters fuse by how far they touch and how
+    dense the boundary is; fusions that are much weaker than usual give the number of clusters.
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        The number of clusters. If the data falls into fewer sub-clusters than that, there are as many clusters as
-        sub-clusters, and a warning says so.
-    fusion : {"paper"}, default="paper"
-        How sub-clusters fuse. "paper" is Algorithm 3 as printed; it wants features scaled to [0, 1], for example with
-        :class:`~sklearn.preprocessing.MinMaxScaler`.
+    n_clusters : "auto" or int, default="auto"
+        The number of clusters; "auto" finds it. A number is always met if there are as many distinct samples, except
+        with ``fusion="paper"``, which cannot split a sub-cluster: then a warning says how many there are.
+    fusion : {"adaptive", "paper"}, default="adaptive"
+        How sub-clusters fuse. "adaptive" takes the fusion index anew after every fusion, and does not depend on the
+        order of rows or the unit of measurement. "paper" is the algorithm of Yan and Hu as printed; it needs a number
+        of clusters, and features scaled to [0, 1], for example with :class:`~sklearn.preprocessing.MinMaxScaler`.
     metric : str or callable, default="euclidean"
         A metric that scikit-learn's neighbours take, "cosine" included, or a function of two samples. With
         "precomputed", X is a square matrix of distances, or a sparse graph with the distances of each sample to its
@@ -46,8 +47,9 @@ class KFuse(ClusterMixin, BaseEstimator):
         How neighbours are searched. All are exact and give the same result; "auto" takes the k-d tree for
         Euclidean and cosine distances in few dimensions.
     outliers : {"assign", "label"}, default="assign"
-        What becomes of samples that no sub-cluster reaches: "assign" gives them the cluster of the nearest sample
-        that has one, "label" gives them the label -1.
+        What becomes of outliers: "assign" keeps them in the cluster that they fell into, "label" gives them the label
+        -1. Outliers are samples that are not among the natural neighbours of any other sample; with
+        ``fusion="paper"``, samples that Algorithm 2 leaves out.
     n_jobs : int or None, default=None
         The number of threads; None and -1 mean all cores. The result is the same for each.
     verbose : bool, default=False
@@ -60,21 +62,22 @@ class KFuse(ClusterMixin, BaseEstimator):
     n_clusters_ : int
         The number of clusters found.
     tree_ : FusionTree
-        Every number of clusters from this one fit: ``tree_.cut(k)``, ``tree_.to_linkage()``, ``tree_.to_frame()``.
+        Every number of clusters from this one fit: ``tree_.cut(k)``, ``tree_.suggest()`` with the best numbers,
+        ``tree_.to_linkage()`` for scipy's dendrogram, ``tree_.to_frame()``.
     subcluster_labels_ : ndarray of shape (n_samples,)
         The sub-cluster of each sample.
     representatives_ : ndarray of shape (n_samples,)
         The densest among each sample and its neighbours, as a sample index (Definition 5).
     density_ : ndarray of shape (n_samples,)
-        The density of each sample (Eq. 1).
+        The density of each sample: one over the mean distance to its neighbours; with ``fusion="paper"``, Eq. 1.
     reverse_neighbor_counts_ : ndarray of shape (n_samples,)
         How many samples have this one among their `natural_value_` nearest (nb).
     natural_value_ : int
         The natural characteristic value (lambda, Definition 3).
     n_neighbors_ : int
-        The number of neighbours used for densities (k, the largest reverse count).
+        The number of neighbours used for densities and links (k).
     outlier_mask_ : ndarray of shape (n_samples,)
-        True for samples that no sub-cluster reached.
+        True for outliers.
     n_features_in_ : int
         The number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -86,14 +89,17 @@ class KFuse(ClusterMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import MinMaxScaler
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_moons
     >>> from kfuse import KFuse
-    >>> X = load_iris().data
-    >>> labels = make_pipeline(MinMaxScaler(), KFuse(n_clusters=2)).fit_predict(X)
-    >>> [int((labels == c).sum()) for c in (0, 1)]
-    [100, 50]
+    >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+    >>> model = KFuse().fit(X)
+    >>> model.n_clusters_
+    2
+    >>> np.bincount(model.labels_)
+    array([150, 150])
+    >>> model.tree_.suggest(1)[0].n_clusters
+    2
     """
 
     def __init__(
@@ -173,12 +179,12 @@ class KFuse(ClusterMixin, BaseEstimator):
         check_is_fitted(self, "tree_")
         validation.check_n_clusters(n_clusters)
         validation.check_enough_samples(self.tree_.leaf_labels.size, n_clusters)
-        n_leaves = self.tree_.most_clusters
-        if n_clusters > n_leaves:
-            there_are = "is 1 cluster" if n_leaves == 1 else f"are {n_leaves} clusters"
+        most = self.tree_.most_clusters
+        if n_clusters > most:
+            what = "distinct sample" if self.tree_.leaving is not None else "sub-cluster"
+            there_are = "is 1 cluster" if most == 1 else f"are {most} clusters"
             warnings.warn(
-                f"The data has {n_leaves} sub-cluster{'s' * (n_leaves > 1)}, so there {there_are} instead of "
-                f"{n_clusters}.",
+                f"The data has {most} {what}{'s' * (most > 1)}, so there {there_are} instead of {n_clusters}.",
                 stacklevel=3,
             )
         labels = self.tree_.cut(n_clusters)

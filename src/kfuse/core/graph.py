@@ -18,7 +18,7 @@ from kfuse.core.fusion.agglomerate import Links
 def shared_neighbor_links(indices: NDArray[np.int32], log_density: NDArray[np.float64]) -> Links:
     """Link the samples whose lists of k nearest neighbours are the rows of `indices`."""
     first, second, weight = link_neighbors(indices, np.sort(indices, axis=1))
-    return Links(first, second, weight, np.minimum(log_density[first], log_density[second]))
+    return Links(first, second, weight, weight * np.minimum(log_density[first], log_density[second]))
 
 
 @kernel

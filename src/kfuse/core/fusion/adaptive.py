@@ -30,8 +30,8 @@ def fuse(
     n_subclusters = int(labels.max()) + 1
     between = contract(links, labels, n_subclusters)
     sizes = np.bincount(labels, minlength=n_subclusters).astype(np.float64)
-    means = np.bincount(labels, weights=log_density, minlength=n_subclusters) / sizes
-    fused, log_index = agglomerate(between, Nodes(sizes, means))
+    log_densities = np.bincount(labels, weights=log_density, minlength=n_subclusters).astype(np.float64)
+    fused, log_index = agglomerate(between, Nodes(sizes, log_densities))
     tree = tree_of_fusions(labels, fused[:, 0], fused[:, 1], log_index)
     first, second = tree.sizes[tree.children.T]
     return tree._replace(strength=strengths(log_index, first, second))
@@ -52,13 +52,13 @@ def with_bridges(
     with np.errstate(divide="ignore"):
         reached = np.maximum(reach[bridges.first], reach[bridges.second]) / bridges.distance
     reached = np.clip(reached, np.finfo(float).tiny, 1.0)
-    k = nearest.indices.shape[1]
+    weight = np.full(bridges.first.size, 1.0 / (nearest.indices.shape[1] + 1) ** 2)
     level = np.minimum(log_density[bridges.first], log_density[bridges.second]) + np.log(reached)
     return Links(
         np.concatenate([links.first, bridges.first]),
         np.concatenate([links.second, bridges.second]),
-        np.concatenate([links.weight, np.full(bridges.first.size, 1.0 / (k + 1) ** 2)]),
-        np.concatenate([links.level, level]),
+        np.concatenate([links.weight, weight]),
+        np.concatenate([links.level, weight * level]),
     )
 
 
@@ -93,5 +93,5 @@ def contract(links, labels, n_subclusters):
                 first[count], second[count] = lower, upper
                 count += 1
             weight[slot_of[upper]] += links.weight[link]
-            level[slot_of[upper]] += links.weight[link] * links.level[link]
-    return Links(first[:count].copy(), second[:count].copy(), weight[:count].copy(), level[:count] / weight[:count])
+            level[slot_of[upper]] += links.level[link]
+    return Links(first[:count].copy(), second[:count].copy(), weight[:count].copy(), level[:count].copy())

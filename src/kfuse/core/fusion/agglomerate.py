@@ -23,25 +23,25 @@ class Links(NamedTuple):
     first: NDArray[np.int32]
     second: NDArray[np.int32]
     weight: NDArray[np.float64]
-    level: NDArray[np.float64]  # the weighted mean of the log-density along the link
+    level: NDArray[np.float64]  # the log-density along the link, times the weight, so that it adds up
 
 
 class Nodes(NamedTuple):
     """What the index needs to know of each node."""
 
-    sizes: NDArray[np.float64]
-    log_density: NDArray[np.float64]  # the mean over its samples
+    size: NDArray[np.float64]
+    log_density: NDArray[np.float64]  # the sum over its samples
 
 
 class Graph(NamedTuple):
-    """The graph while it fuses: a fused node keeps the number of its first part."""
+    """The graph while it fuses: a fused node keeps the smaller number."""
 
     first: NDArray[np.int32]
     second: NDArray[np.int32]
     weight: NDArray[np.float64]
-    level: NDArray[np.float64]  # times the weight, so that it adds up
+    level: NDArray[np.float64]
     size: NDArray[np.float64]
-    log_density: NDArray[np.float64]  # times the size
+    log_density: NDArray[np.float64]
     head: NDArray[np.int64]  # of each node's list; an entry is 2 * link + (0 for its first end, 1 for its second)
     following: NDArray[np.int64]  # the entry after this one
     known: NDArray[np.int64]  # the fusing node's link to each other node, NONE in between
@@ -59,10 +59,10 @@ class Queue(NamedTuple):
 def agglomerate(links, nodes):
     """Fuse the nodes of a connected graph until one is left.
 
-    Gives the two nodes of each fusion, where a fused node keeps the number of its first, and the log of the index.
+    Gives the two nodes of each fusion, where a fused node keeps the smaller number, and the log of the index.
     """
     graph, queue = thread_links(links, nodes), queue_of(links.first.size)
-    n_fusions, n_left = nodes.sizes.size - 1, links.first.size
+    n_fusions, n_left = nodes.size.size - 1, links.first.size
     for link in range(n_left):
         queue.value[link] = value_of(graph, link)
     for slot in range(n_left // 2 - 1, -1, -1):
@@ -72,7 +72,8 @@ def agglomerate(links, nodes):
     log_index = np.empty(n_fusions)
     for fusion in range(n_fusions):
         best = queue.heap[0]
-        a, b = graph.first[best], graph.second[best]
+        a = min(graph.first[best], graph.second[best])
+        b = max(graph.first[best], graph.second[best])
         fused[fusion, 0], fused[fusion, 1] = a, b
         log_index[fusion] = queue.value[best]
         n_left = remove(graph, queue, best, n_left)
@@ -86,7 +87,7 @@ def agglomerate(links, nodes):
 @kernel
 def thread_links(links, nodes):
     """Put each link into the lists of both its ends."""
-    n_nodes, n_links = nodes.sizes.size, links.first.size
+    n_nodes, n_links = nodes.size.size, links.first.size
     head = np.full(n_nodes, NONE)
     following = np.full(2 * n_links, NONE)
     for link in range(n_links):
@@ -96,9 +97,9 @@ def thread_links(links, nodes):
         links.first.copy(),
         links.second.copy(),
         links.weight.copy(),
-        links.level * links.weight,
-        nodes.sizes.copy(),
-        nodes.log_density * nodes.sizes,
+        links.level.copy(),
+        nodes.size.copy(),
+        nodes.log_density.copy(),
         head,
         following,
         np.full(n_nodes, NONE),

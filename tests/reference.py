@@ -1,0 +1,167 @@
+"""The adaptive fusion, slow and plain: dictionaries, all pairs, every index taken anew in every step.
+
+It shares no code with the package. Sums run in the same order as there (links by sample and rank, samples by index), so
+that exact ties stay exact.
+"""
+
+import math
+
+import numpy as np
+
+
+class Reference:
+    """The fusions of `KFuse(fusion="adaptive")` on distinct samples."""
+
+    def __init__(self, X):
+        self.first_of_place, self.place = distinct(X)
+        points = X[self.first_of_place]
+        self.n = len(points)
+        self.d = [[distance(p, q) for q in points] for p in points]
+        self.order = [
+            sorted((q for q in range(self.n) if q != p), key=lambda q: (self.d[p][q], q)) for p in range(self.n)
+        ]
+        self.lam, self.nb = self.natural_neighbours()
+        self.k = min(max(self.nb), 4 * self.lam)
+        self.nn = [order[: self.k] for order in self.order]
+        self.ell = self.log_density()
+        self.labels = self.basins()
+        self.fusions, self.log_index = self.fuse()
+
+    def natural_neighbours(self):
+        lam, nb, before = 0, [0] * self.n, self.n
+        for r in range(1, self.n):
+            for p in range(self.n):
+                nb[self.order[p][r - 1]] += 1
+            lam, unnamed = r, nb.count(0)
+            if unnamed == before:
+                break
+            before = unnamed
+        return lam, nb
+
+    def log_density(self):
+        if self.k == 0:
+            return np.zeros(self.n)
+        means = []
+        for p in range(self.n):
+            total = 0.0
+            for q in self.nn[p]:
+                total += self.d[p][q]
+            means.append(total / self.k)
+        return -np.log(np.array(means))
+
+    def basins(self):
+        step = math.ceil(math.sqrt(self.lam))
+        near = [set(nn[:step]) for nn in self.nn]
+        up = []
+        for p in range(self.n):
+            best = p
+            for q in self.nn[p][:step]:
+                if self.ell[q] > self.ell[best] and p in near[q]:
+                    best = q
+            up.append(best)
+        peaks = []
+        for p in range(self.n):
+            peak = p
+            while up[peak] != peak:
+                peak = up[peak]
+            peaks.append(peak)
+        numbers = {peak: number for number, peak in enumerate(sorted(set(peaks)))}
+        return [numbers[peak] for peak in peaks]
+
+    def links(self):
+        around = [set(nn) | {p} for p, nn in enumerate(self.nn)]
+        links = []
+        for p in range(self.n):
+            for q in self.nn[p]:
+                mutual = p in self.nn[q]
+                if mutual and q < p:
+                    continue
+                share = len(around[p] & around[q]) / (self.k + 1)
+                weight = share * share if mutual else share * share / 2
+                links.append((p, q, weight, weight * min(self.ell[p], self.ell[q])))
+        return links + self.bridges(links)
+
+    def bridges(self, links):
+        piece = list(range(self.n))
+
+        def join(p, q):
+            old, new = piece[p], piece[q]
+            for sample in range(self.n):
+                if piece[sample] == old:
+                    piece[sample] = new
+
+        for p, q, _, _ in links:
+            if piece[p] != piece[q]:
+                join(p, q)
+        found = []
+        pairs = ((self.d[p][q], p, q) for p in range(self.n) for q in range(p + 1, self.n) if piece[p] != piece[q])
+        for length, p, q in sorted(pairs):
+            if piece[p] != piece[q]:
+                join(p, q)
+                reach = max(self.d[p][self.nn[p][-1]], self.d[q][self.nn[q][-1]])
+                weight = 1.0 / (self.k + 1) ** 2
+                level = min(self.ell[p], self.ell[q]) + np.log(np.array([reach / length]))[0]
+                found.append((p, q, weight, weight * level))
+        return sorted(found)
+
+    def fuse(self):
+        size, density = {}, {}
+        for label, ell in zip(self.labels, self.ell, strict=True):
+            size[label] = size.get(label, 0) + 1
+            density[label] = density.get(label, 0.0) + ell
+        weight, level = {}, {}
+        for p, q, w, lv in self.links():
+            pair = tuple(sorted((self.labels[p], self.labels[q])))
+            if pair[0] != pair[1]:
+                weight[pair] = weight.get(pair, 0.0) + w
+                level[pair] = level.get(pair, 0.0) + lv
+
+        def index(pair):
+            i, j = pair
+            small, large = sorted((float(size[i]), float(size[j])))
+            connectivity = math.log(weight[pair]) - math.log(small) - 0.5 * math.log(large)
+            return connectivity + level[pair] / weight[pair] - (density[i] / size[i] + density[j] / size[j]) / 2
+
+        fusions, values = [], []
+        while len(size) > 1:
+            a, b = max(weight, key=lambda pair: (index(pair), -pair[0], -pair[1]))
+            fusions.append((a, b))
+            values.append(index((a, b)))
+            size[a] += size.pop(b)
+            density[a] += density.pop(b)
+            del weight[a, b], level[a, b]
+            for pair in [pair for pair in weight if b in pair]:
+                moved = tuple(sorted((a, pair[0] if pair[1] == b else pair[1])))
+                weight[moved] = weight.get(moved, 0.0) + weight.pop(pair)
+                level[moved] = level.get(moved, 0.0) + level.pop(pair)
+        return fusions, values
+
+    def cut(self, n_clusters):
+        """Labels by falling size, then by smallest sample, for up to as many clusters as sub-clusters."""
+        name = {label: label for label in set(self.labels)}
+        for a, b in self.fusions[: len(name) - n_clusters]:
+            name = {label: a if kept == b else kept for label, kept in name.items()}
+        labels = [name[self.labels[place]] for place in self.place]
+        order = sorted(set(labels), key=lambda c: (-labels.count(c), labels.index(c)))
+        return [order.index(label) for label in labels]
+
+
+def distinct(X):
+    """The first sample of each place, and the place of each sample."""
+    first, place = [], []
+    for i, row in enumerate(X):
+        for number, other in enumerate(first):
+            if (X[other] == row).all():
+                place.append(number)
+                break
+        else:
+            place.append(len(first))
+            first.append(i)
+    return first, place
+
+
+def distance(p, q):
+    total = 0.0
+    for a, b in zip(p, q, strict=True):
+        total += (a - b) * (a - b)
+    return math.sqrt(total)
