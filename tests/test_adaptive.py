@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import Reference
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_blobs
+from sklearn.neighbors import kneighbors_graph
 from strategies import samples
 
 from kfuse import KFuse
@@ -103,6 +104,15 @@ def test_other_metrics_find_the_blobs(metric):
     model = KFuse(metric=metric).fit(X)
     assert model.n_clusters_ == 3
     assert_same_clusters(model.labels_, y)
+
+
+def test_graph_of_neighbours_gives_the_same_clusters():
+    X, _ = make_blobs(200, centers=4, random_state=1)
+    expected = KFuse().fit(X)
+    graph = kneighbors_graph(X, expected.n_neighbors_, mode="distance")
+    assert_same_clusters(KFuse(metric="precomputed").fit_predict(graph), expected.labels_)
+    twice = kneighbors_graph(np.repeat(X, 2, axis=0), 2 * expected.n_neighbors_ + 2, mode="distance")
+    assert_same_clusters(KFuse(metric="precomputed").fit_predict(twice), np.repeat(expected.labels_, 2))
 
 
 def test_outliers_are_nobodys_neighbours():

@@ -189,6 +189,7 @@ class GraphDistances:
 
     def __init__(self, graph: csr_array):
         self.n_samples = graph.shape[0]
+        self.samples = np.arange(self.n_samples)  # their numbers in the graph that was given
         self.stored_counts = np.diff(graph.indptr)  # up to here, a row's nearest entries are its neighbours
         heads = np.repeat(np.arange(self.n_samples), self.stored_counts)
         rows, columns = np.concatenate([heads, graph.indices]), np.concatenate([graph.indices, heads])
@@ -206,11 +207,13 @@ class GraphDistances:
         number[kept] = np.arange(kept.size)
         stays = (number[heads] >= 0) & (number[self.indices] >= 0)
         part = copy(self)
-        part.n_samples = kept.size
+        part.n_samples, part.samples = kept.size, self.samples[kept]
         part.indices, part.data = number[self.indices[stays]], self.data[stays]
         part.indptr = np.searchsorted(number[heads[stays]], np.arange(kept.size + 1))
-        lost = np.bincount(heads[~stays], minlength=self.n_samples)[kept]
-        part.stored_counts = np.maximum(0, self.stored_counts[kept] - lost)
+        nearest_first = np.lexsort((self.indices, self.data, heads))
+        rank = np.arange(heads.size) - self.indptr[heads]
+        known = nearest_first[rank < self.stored_counts[heads]]
+        part.stored_counts = np.bincount(heads[known], weights=stays[known], minlength=self.n_samples)[kept].astype(int)
         return part
 
     def rows(self, samples: NDArray[np.intp]) -> NDArray[np.float64]:

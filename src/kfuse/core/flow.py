@@ -46,7 +46,7 @@ def fuse_as_printed(neighbors: NeighborTable, stage: Stage) -> Flow:
 
 def fuse_adaptively(neighbors: NeighborTable, stage: Stage) -> Flow:
     """Follow the default: the same stages, on distinct samples, with an index that follows the fusions."""
-    with stage("neighbours"):
+    with stage("distinct samples"):
         places = distinct.find_places(neighbors)
         if places.first.size < neighbors.n_samples:
             neighbors = neighbors.subset(places.first)

@@ -93,10 +93,10 @@ class GraphSearch:
 
     def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
         if k > self.most_neighbors:
+            sample = self.distances.samples[self.distances.stored_counts.argmin()]
             raise ValueError(
-                f"The precomputed graph has only {self.most_neighbors} neighbours for sample "
-                f"{self.distances.stored_counts.argmin()}, but this data needs at least {k}: build the graph with "
-                f"n_neighbors={k} or more."
+                f"The precomputed graph has only {self.most_neighbors} distinct neighbours for sample {sample}, but "
+                f"this data needs at least {k}: build the graph with n_neighbors={k} or more."
             )
         positions = self.distances.indptr[rows][:, None] + np.arange(k)
         return NeighborBlock(rows, self._indices[positions], self._data[positions])
