@@ -1,12 +1,15 @@
 """The command line: output, exit codes, messages, and files that are whole or not there."""
 
+import csv
 import errno
+import gzip
 import io
 import os
 import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import polars as pl
@@ -14,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kfuse import KFuse, __version__, cli
-from kfuse.cli import files, tables
+from kfuse.cli import clustering, files, tables
 from kfuse.cli.app import app
 from kfuse.datasets import make_shapes
 
@@ -67,6 +70,39 @@ class TestProcess:
         done = run("cluster", data, "-k", 0)
         assert (done.returncode, done.stdout) == (2, b"")
         assert b"Traceback" not in done.stderr
+
+    @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            ("cluster - <&-", "standard input is closed: name a file"),
+            ("cluster {data} >&-", "standard output is closed: open it, or name a file with -o"),
+            ("cluster {data} -o - >&-", "standard output is closed"),
+        ],
+    )
+    def test_closed_streams(self, data, arguments, words):
+        command = f"'{sys.executable}' -m kfuse.cli {arguments.format(data=data)}"
+        done = subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        assert (done.returncode, done.stdout) == (1, b"")
+        assert done.stderr.decode().startswith(f"kfuse: {words}")
+        assert done.stderr.count(b"\n") == 1
+
+    @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+    def test_closed_standard_error_says_nothing_elsewhere(self, data):
+        command = f"'{sys.executable}' -m kfuse.cli cluster {data} -k 99 2>&-"
+        done = subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        assert (done.returncode, done.stdout) == (1, b"")
+
+    @pytest.mark.skipif(os.name == "nt", reason="needs a terminal")
+    def test_a_terminal_is_told_the_number_found(self, data):
+        ours, theirs = os.openpty()
+        command = [sys.executable, "-m", "kfuse.cli", "cluster", str(data), "-o", str(data.with_name("labels.csv"))]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs, check=True)
+        told = os.read(ours, 100_000).decode()
+        os.close(ours)
+        os.close(theirs)
+        assert done.stdout == b""
+        assert "kfuse: 8 rows, found " in told
 
     def test_ctrl_c_leaves_no_file(self, data):
         code = (
@@ -165,12 +201,67 @@ class TestCluster:
     def test_dash_is_standard_output(self, data):
         assert call("cluster", data, "-k", 2, "-o", "-").stdout == TWO
 
-    def test_warnings_are_one_line_each(self):
-        result = call("cluster", "-", "-k", 8, stdin=DATA)
-        assert result.exit_code == 0
-        assert result.stdout.count("\n") == 9
-        assert result.stderr.startswith("kfuse: warning: The data has ")
-        assert result.stderr.count("\n") == 1
+    def test_warnings_are_one_line_each(self, monkeypatch):
+        class Warns(KFuse):
+            def fit(self, X, y=None):
+                warnings.warn("first\nand second line", stacklevel=2)
+                warnings.warn("another", stacklevel=2)
+                warnings.warn("not for users", DeprecationWarning, stacklevel=2)
+                return super().fit(X, y)
+
+        monkeypatch.setattr(clustering, "KFuse", Warns)
+        result = call("cluster", "-", "-k", 2, stdin=DATA)
+        assert (result.exit_code, result.stdout) == (0, TWO)
+        assert result.stderr == "kfuse: warning: first and second line\nkfuse: warning: another\n"
+
+    def test_finds_the_number(self):
+        X, y = make_shapes()
+        text = "x,y\n" + "".join(f"{x!r},{y!r}\n" for x, y in X.tolist())
+        found = pl.read_csv(io.StringIO(call("cluster", "-", stdin=text).stdout))["label"].to_numpy()
+        np.testing.assert_array_equal(found, KFuse().fit_predict(tables.scale(X)))
+        assert found.max() == y.max()
+
+    @pytest.mark.parametrize(
+        ("n_clusters", "words"), [(None, "40 rows, found 2 clusters, "), (2, "40 rows, 2 clusters, ")]
+    )
+    def test_summary_says_if_the_number_was_found(self, n_clusters, words):
+        X = np.random.RandomState(0).normal(size=(40, 2)) + 50 * (np.arange(40) % 2)[:, None]
+        assert clustering.cluster_rows(X, n_clusters, "data").summary.startswith(words)
+
+    def test_one_row_or_one_value(self):
+        assert call("cluster", "-", stdin="x\n1\n").stdout == "label\n0\n"
+        assert call("cluster", "-", stdin="x\n1\n1\n1\n").stdout == "label\n0\n0\n0\n"
+
+    def test_no_header_names_the_columns(self):
+        text = DATA.removeprefix("x,y\n")
+        assert call("cluster", "-", "-k", 2, "--no-header", stdin="\n" + text).stdout == TWO
+        kept = call("cluster", "-", "-k", 2, "--no-header", "--keep", "--columns", "column_2", stdin=text).stdout
+        assert kept.startswith("column_1,column_2,label\n0,0,0\n0.1,0,0\n")
+        assert kept.count("\n") == 9
+
+    def test_header_lets_numbers_be_names(self):
+        assert call("cluster", "-", "-k", 2, "--header", stdin=DATA.replace("x,y", "0,1")).stdout == TWO
+
+    @pytest.mark.parametrize(("name", "character"), [(";", ";"), ("tab", "\t"), ("\\t", "\t"), ("|", "|"), (",", ",")])
+    def test_separator_is_that_of_input_and_output(self, name, character):
+        text = DATA.replace(",", character)
+        assert call("cluster", "-", "-k", 2, "--separator", name, stdin=text).stdout == TWO
+        kept = call("cluster", "-", "-k", 1, "--separator", name, "--keep", stdin=text).stdout
+        assert kept.splitlines()[:2] == [character.join(["x", "y", "label"]), character.join("000")]
+
+    def test_a_given_separator_is_believed(self):
+        assert call("cluster", "-", "--separator", ",", stdin="a|b\n1\n").stdout == "label\n0\n"
+
+    @pytest.mark.parametrize(("header", "exclude"), [("x,y,", ""), ("x,y, z", '" z"'), ('x,y,"z\nz"', '"z\nz"')])
+    def test_odd_names_can_be_left_out(self, header, exclude):
+        text = header + "\n" + "".join(f"{row},\n" for row in DATA.splitlines()[1:])
+        fails(call("cluster", "-", stdin=text), "no value", "--exclude '")
+        assert call("cluster", "-", "-k", 2, "--exclude", exclude, stdin=text).stdout == TWO
+
+    def test_reads_gzip(self):
+        packed = gzip.compress(DATA.encode())
+        assert call("cluster", "-", "-k", 2, stdin=packed).stdout == TWO
+        fails(call("cluster", "-", stdin=packed[:-9]), "gzip, but broken")
 
 
 class TestBadInput:
@@ -188,11 +279,46 @@ class TestBadInput:
             ("x,y\n1,2\n3,4,5\n", ["row 2", "3 values", "double quotes"]),
             ("x,y\n1,2\n", ["-k 2", "1 row of", "at most 1"]),
             ('x,y\n1,"2\n', ["standard input", "closed quotes"]),
-            ("x,y\n1,ä\n".encode("latin-1"), ["line 2", "UTF-8"]),
+            ("x,y\n1,ä\n".encode("latin-1"), ["line 2", "not UTF-8", "Latin-1", "convert"]),
+            ("größe,y\n1,2\n".encode("latin-1"), ["line 1", "not UTF-8", "Latin-1", "convert"]),
+            ("x,y\n1,2\n".encode("utf-16"), ["is UTF-16", "convert it to UTF-8"]),
+            ("x,y\n1,2\n".encode("utf-16-be"), ["zero bytes", "UTF-16", "convert"]),
+            ("x,y\n1,2\n1," + "9" * 200_000 + ",3\n", ["data row 2", "3 values, the header 2", "double quotes"]),
+            ("5.1,3.5,5.1\n4.9,3,1\n", ["every column name", "a number", "--no-header"]),
+            ("1,2\n", ["every column name", "--no-header"]),
+            ("x;y\n1;2\n", ["';'", "--separator ';'"]),
+            ("x;y\n1,5;2,5\n", ["';'", "--separator ';'"]),
+            ("x\ty\n1\t2\n", ["a tab", "--separator tab"]),
+            ("x|y\n1|2\n", ["'|'", "--separator '|'"]),
         ],
     )
     def test_is_told_in_one_line(self, text, words):
         fails(call("cluster", "-", "-k", 2, stdin=text), *words)
+
+    def test_overlong_rows_leave_the_limit_of_csv(self):
+        before = csv.field_size_limit()
+        fails(call("cluster", "-", stdin="x\n1,2\n"), "data row 1")
+        assert csv.field_size_limit() == before
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("1,2\n3,4,5\n", ["data row 2 has 3 values, the first row 2"]),
+            ("1,2\n3,b\n", ["'column_2'", "data row 2 has 'b'", "--exclude column_2"]),
+            ("1;2\n3;4\n", ["--separator ';'"]),
+            ("\n", ["is empty"]),
+        ],
+    )
+    def test_without_a_header(self, text, words):
+        fails(call("cluster", "-", "--no-header", stdin=text), *words)
+
+    @pytest.mark.parametrize("separator", ["", "ab", '"', "\n", "ä"])
+    def test_separators_that_cannot_be(self, data, separator):
+        fails(call("cluster", data, "--separator", separator), "--separator", "';', or tab")
+
+    @pytest.mark.parametrize("option", ["--columns", "--exclude"])
+    def test_line_breaks_between_names(self, data, option):
+        fails(call("cluster", data, option, "a\nb"), rf"{option} 'a\nb'", "line break", "commas", "double quotes")
 
     def test_folder_or_missing_file(self, tmp_path):
         fails(call("cluster", tmp_path, "-k", 2), str(tmp_path), "directory", "name a file")
@@ -206,7 +332,7 @@ class TestBadInput:
     def test_keep_with_a_label_column(self):
         fails(call("cluster", "-", "-k", 1, "--keep", stdin="x,label\n1,2\n"), "'label'", "--keep")
 
-    @pytest.mark.parametrize("arguments", [["-k", "0"], ["-k", "two"], [], ["-k", "2", "--what"]])
+    @pytest.mark.parametrize("arguments", [["-k", "0"], ["-k", "two"], ["-k", "2", "--what"]])
     def test_usage_errors(self, data, arguments):
         result = call("cluster", data, *arguments)
         assert (result.exit_code, result.stdout) == (2, "")
@@ -284,10 +410,11 @@ class TestDemo:
         assert result.exit_code == 0
         assert sorted(path.name for path in folder.iterdir()) == ["clusters.png", "data.csv", "labels.csv"]
         assert (folder / "clusters.png").read_bytes().startswith(b"\x89PNG")
-        assert "1,000 rows, 7 clusters" in result.stdout
+        assert "1,000 rows, found 7 clusters" in result.stdout
         for name in ("data.csv", "labels.csv", "clusters.png"):
             assert str(folder / name) in result.stdout
-        again = call("cluster", folder / "data.csv", "-k", 7)
+        assert "data.csv -o labels.csv\n" in result.stdout
+        again = call("cluster", folder / "data.csv")
         assert again.stdout == (folder / "labels.csv").read_text()
 
     def test_works_without_matplotlib(self, tmp_path, monkeypatch):

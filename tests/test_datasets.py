@@ -28,11 +28,31 @@ def test_the_seed_decides(make):
     assert not np.array_equal(make(random_state=3)[0], make(random_state=4)[0])
 
 
-@pytest.mark.parametrize(("make", "n_clusters"), [(make_spirals, 3), (make_rings, 3), (make_shapes, 7)])
-def test_default_data_is_clustered_as_made(make, n_clusters):
+@pytest.mark.parametrize("make", GENERATORS)
+@pytest.mark.parametrize("scaled", [False, True])
+def test_default_data_is_clustered_as_made(make, scaled):
     X, y = make()
-    labels = KFuse(n_clusters=n_clusters).fit_predict(MinMaxScaler().fit_transform(X))
+    labels = KFuse().fit_predict(MinMaxScaler().fit_transform(X) if scaled else X)
     assert adjusted_rand_score(y, labels) == 1
+
+
+@pytest.mark.parametrize("make", GENERATORS)
+@pytest.mark.parametrize("scaled", [False, True])
+def test_most_seeds_are_clustered_as_made(make, scaled):
+    n_found = 0
+    for seed in range(1, 11):
+        X, y = make(random_state=seed)
+        labels = KFuse().fit_predict(MinMaxScaler().fit_transform(X) if scaled else X)
+        n_found += adjusted_rand_score(y, labels) > 0.99
+    assert n_found >= 8
+
+
+def test_positions_are_random():
+    X, y = make_rings(900, noise=0)
+    outermost = X[y == 2]
+    angles = np.sort(np.arctan2(outermost[:, 1], outermost[:, 0]))
+    steps = np.diff(angles)
+    assert steps.std() > steps.mean() / 2  # of equal steps, it would be 0
 
 
 def test_spirals_end_at_distance_one_and_share_evenly():

@@ -14,10 +14,11 @@ from kfuse.cli.errors import CommandError
 
 
 class Clustering(NamedTuple):
-    """The labels of the rows, and how long they took."""
+    """The labels of the rows, how long they took, and whether their number was found or given."""
 
     labels: NDArray[np.intp]
     seconds: float
+    number_found: bool
 
     @property
     def sizes(self) -> list[int]:
@@ -27,19 +28,19 @@ class Clustering(NamedTuple):
     @property
     def summary(self) -> str:
         """One line about the clustering."""
-        n_clusters = len(self.sizes)
-        return f"{len(self.labels):,} rows, {n_clusters} cluster{'s' * (n_clusters != 1)}, {self.seconds:.2f} s"
+        rows, clusters = _counted(len(self.labels), "row"), _counted(len(self.sizes), "cluster")
+        return f"{rows}, {'found ' * self.number_found}{clusters}, {self.seconds:.2f} s"
 
 
-def cluster_rows(X: NDArray[np.float64], n_clusters: int, name: str) -> Clustering:
+def cluster_rows(X: NDArray[np.float64], n_clusters: int | None, name: str) -> Clustering:
     """Cluster the rows of X.
 
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_columns)
         The rows.
-    n_clusters : int
-        How many clusters.
+    n_clusters : int or None
+        How many clusters; None means to find the number.
     name : str
         What to call the data in messages.
 
@@ -48,16 +49,20 @@ def cluster_rows(X: NDArray[np.float64], n_clusters: int, name: str) -> Clusteri
     Clustering
         The labels and the time.
     """
-    if n_clusters > len(X):
-        rows = f"{len(X)} row{'s' * (len(X) != 1)}"
-        raise CommandError(f"-k {n_clusters} is more than the {rows} of {name}: ask for at most {len(X)} clusters")
+    if n_clusters is not None and n_clusters > len(X):
+        rows, most = _counted(len(X), "row"), _counted(len(X), "cluster")
+        raise CommandError(f"-k {n_clusters} is more than the {rows} of {name}: ask for at most {most}")
     with _spinner(f"Clustering {len(X):,} rows (the first run also compiles)"):
         start = time.perf_counter()
         try:
-            labels = KFuse(n_clusters=n_clusters).fit_predict(X)
+            labels = KFuse(n_clusters="auto" if n_clusters is None else n_clusters).fit_predict(X)
         except ValueError as error:
             raise CommandError(f"{name} cannot be clustered: {error}") from error
-        return Clustering(labels, time.perf_counter() - start)
+        return Clustering(labels, time.perf_counter() - start, number_found=n_clusters is None)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def _spinner(words: str) -> AbstractContextManager[Any]:

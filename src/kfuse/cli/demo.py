@@ -30,8 +30,8 @@ def run(folder: Path) -> None:
         The folder; it is made if it is not there.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    X, y = make_shapes()
-    found = cluster_rows(tables.scale(X), int(y.max()) + 1, "the demo data")
+    X, _ = make_shapes()
+    found = cluster_rows(tables.scale(X), None, "the demo data")
     contents = {
         "data.csv": tables.to_csv(pl.DataFrame({"x": X[:, 0], "y": X[:, 1]})),
         "labels.csv": tables.to_csv(pl.DataFrame({"label": found.labels})),
@@ -67,7 +67,7 @@ def _tell(found: Clustering, folder: Path, names: list[str]) -> None:
     if "clusters.png" not in names:
         words = " Left out the picture, which needs matplotlib: pip install 'kfuse[plot]'"
         console.print(words, markup=False, soft_wrap=True)
-    again = f"kfuse cluster {folder / 'data.csv'} -k {len(found.sizes)} -o labels.csv"
+    again = f"kfuse cluster {folder / 'data.csv'} -o labels.csv"
     console.print(Text.assemble(" Next  ", (again, "bold")), soft_wrap=True)
     console.print()
 

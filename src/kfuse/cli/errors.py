@@ -52,7 +52,8 @@ def told_in_one_line() -> Iterator[None]:
 
 def say(message: str) -> None:
     """Print one line to standard error."""
-    print("kfuse:", " ".join(message.split()), file=sys.stderr)
+    if sys.stderr is not None:  # closed; print would take standard output instead
+        print("kfuse:", " ".join(message.split()), file=sys.stderr)
 
 
 def _os_words(error: OSError) -> str:

@@ -10,15 +10,18 @@ from sklearn.utils import check_random_state
 Points = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
+INNER_END = 0.2  # where a spiral arm starts, so that the arms stay apart around the centre
+TURNS = 0.9  # of a spiral arm from the centre to distance 1
+
 
 def make_spirals(
     n_samples: int = 900,
     n_arms: int = 3,
     *,
-    noise: float = 0.02,
+    noise: float = 0.025,
     random_state: int | RandomState | None = 0,
 ) -> tuple[Points, Labels]:
-    """Draw spiral arms that turn around each other.
+    """Draw samples at random along spiral arms that turn around each other.
 
     Parameters
     ----------
@@ -26,7 +29,7 @@ def make_spirals(
         The number of samples, shared among the arms as evenly as it goes.
     n_arms : int, default=3
         The number of arms.
-    noise : float, default=0.02
+    noise : float, default=0.025
         The standard deviation of the normal noise on each coordinate. The arms end at distance 1 from
         the origin.
     random_state : int, RandomState or None, default=0
@@ -50,8 +53,8 @@ def make_spirals(
     rng = check_random_state(random_state)
     y = _even_labels(n_samples, n_arms)
     # The square root spreads the samples evenly along the arm, which gets longer with each turn.
-    along = np.sqrt(0.02 + 0.98 * _steps(y))
-    angle = 2 * np.pi * (along * 1.25 + y / n_arms)
+    along = np.sqrt(rng.uniform(INNER_END**2, 1, n_samples))
+    angle = 2 * np.pi * (along * TURNS + y / n_arms)
     return along[:, None] * _directions(angle) + rng.normal(scale=noise, size=(n_samples, 2)), y
 
 
@@ -59,10 +62,10 @@ def make_rings(
     n_samples: int = 900,
     n_rings: int = 3,
     *,
-    noise: float = 0.02,
+    noise: float = 0.03,
     random_state: int | RandomState | None = 0,
 ) -> tuple[Points, Labels]:
-    """Draw rings around one centre.
+    """Draw samples at random along rings around one centre.
 
     Parameters
     ----------
@@ -70,7 +73,7 @@ def make_rings(
         The number of samples, shared among the rings by their length, so that all are equally dense.
     n_rings : int, default=3
         The number of rings. Their radii are equally spaced, and the outermost has radius 1.
-    noise : float, default=0.02
+    noise : float, default=0.03
         The standard deviation of the normal noise on each coordinate.
     random_state : int, RandomState or None, default=0
         The seed. The same seed gives the same data; None gives other data at each call.
@@ -93,7 +96,7 @@ def make_rings(
     rng = check_random_state(random_state)
     radii = np.arange(1, n_rings + 1) / n_rings
     y = _shared_labels(n_samples, radii)
-    angle = 2 * np.pi * _steps(y)
+    angle = rng.uniform(0, 2 * np.pi, n_samples)
     return radii[y][:, None] * _directions(angle) + rng.normal(scale=noise, size=(n_samples, 2)), y
 
 
@@ -127,16 +130,16 @@ def make_shapes(
     ((1000, 2), 7)
     """
     rng = check_random_state(random_state)
-    shares = np.array([0.24, 0.12, 0.16, 0.16, 0.12, 0.12, 0.08])
+    shares = np.array([0.26, 0.10, 0.17, 0.17, 0.10, 0.10, 0.10])
     _check_counts("n_shapes", shares.size, n_samples)
     y = _shared_labels(n_samples, shares)
     ring, core, upper, lower, dense, middling, sparse = np.bincount(y, minlength=shares.size)
     X = np.concatenate(
         [
-            _arc(rng, ring, (0.0, 0.0), 1.0, (0.0, 2.0), 0.05 * noise),
-            _blob(rng, core, (0.0, 0.0), 0.17 * noise),
-            _arc(rng, upper, (2.4, -0.15), 0.8, (0.0, 1.0), 0.05 * noise),
-            _arc(rng, lower, (3.2, 0.2), 0.8, (1.0, 2.0), 0.05 * noise),
+            _arc(rng, ring, (0.0, 0.0), 1.0, (0.0, 2.0), 0.07 * noise),
+            _blob(rng, core, (0.0, 0.0), 0.15 * noise),
+            _arc(rng, upper, (2.4, -0.15), 0.8, (0.0, 1.0), 0.07 * noise),
+            _arc(rng, lower, (3.2, 0.2), 0.8, (1.0, 2.0), 0.07 * noise),
             _blob(rng, dense, (0.2, -2.0), 0.09 * noise),
             _blob(rng, middling, (1.5, -2.0), 0.17 * noise),
             _blob(rng, sparse, (3.2, -2.0), 0.28 * noise),
@@ -153,9 +156,9 @@ def _arc(
     between: tuple[float, float],
     noise: float,
 ) -> Points:
-    """Draw along a circle, `between` two angles in half turns."""
+    """Draw at random along a circle, `between` two angles in half turns."""
     start, end = between
-    angle = np.pi * (start + (end - start) * _steps(np.zeros(n, dtype=np.intp)))
+    angle = np.pi * rng.uniform(start, end, n)
     return center + radius * _directions(angle) + rng.normal(scale=noise, size=(n, 2))
 
 
@@ -165,13 +168,6 @@ def _blob(rng: RandomState, n: int, center: tuple[float, float], spread: float) 
 
 def _directions(angle: Points) -> Points:
     return np.column_stack([np.cos(angle), np.sin(angle)])
-
-
-def _steps(y: Labels) -> Points:
-    """Place the samples of each part at equal steps from 0 to 1, both ends half a step away."""
-    counts = np.bincount(y)
-    firsts = np.cumsum(counts) - counts
-    return (np.arange(y.size) - firsts[y] + 0.5) / counts[y]
 
 
 def _even_labels(n_samples: int, n_parts: int) -> Labels:
