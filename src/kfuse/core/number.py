@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ALLOWANCE = 4.0  # of log-strength for a part of one sample, falling with the square root of its size: chance
-LEAST_GAP = 0.1  # between borders and other fusions; structureless data has gaps up to 0.08
+LEAST_GAP = 0.1  # between borders and other fusions; structureless data seldom has a wider one
 WEAK = 0.5  # half as strong as usual: a border, even where no gap sets it apart
 HOMOGENEITY = 1.5  # the index falls with size to this power, so strength to the power 1 / 1.5 compares as sizes do
 
@@ -21,7 +21,8 @@ HOMOGENEITY = 1.5  # the index falls with size to this power, so strength to the
 class Suggestion(NamedTuple):
     """A number of clusters, and how clearly the data has it.
 
-    Strengths are multiples of what is usual for a fusion of that size: 1 is usual, 0 is no connection.
+    Strengths are multiples of what is usual for a fusion of that size: 1 is usual, 0 is no connection. One cluster has no
+    border, so its contrast is that of the weakest fusion with no connection, and compares with no other.
     """
 
     n_clusters: int

@@ -1,0 +1,1 @@
+"""Measurements of the method: run from the project's root, for example ``python -m experiments.ablation``."""

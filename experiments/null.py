@@ -1,0 +1,121 @@
+"""How often the number of clusters is right where it is known for sure: no structure at all, and separated Gaussians.
+
+Run ``python -m experiments.null --out null.md``, or with a constant of number.py changed, on small samples only:
+``python -m experiments.null --set LEAST_GAP=0.05 --samples 200``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuse import KFuse
+from kfuse.core import number as number_rules
+
+DIMENSIONS = (2, 3, 5, 10, 20)
+SAMPLES = (200, 1000, 5000)
+LARGE = 5000  # samples from which on fewer seeds are run
+PER_GAUSSIAN = 100
+SEPARATION = 8.0  # the least distance of two centres, in standard deviations
+NUMBERS = ((2, 5), (6, 10), (11, 15))
+
+NULLS: dict[str, Callable[[np.random.Generator, tuple[int, int]], NDArray[np.float64]]] = {
+    "uniform": lambda rng, shape: rng.random(shape),
+    "one Gaussian": lambda rng, shape: rng.standard_normal(shape),
+}
+
+
+def number_found(X: NDArray[np.float64]) -> int:
+    """The number of clusters that the default finds."""
+    return KFuse().fit(X).n_clusters_
+
+
+def separated_gaussians(rng: np.random.Generator, number: int, dimension: int) -> NDArray[np.float64]:
+    """Unit Gaussians of equal size around centres drawn in a cube, each far enough from those before it."""
+    side = 2 * SEPARATION * number ** (1 / dimension)
+    centres: list[NDArray[np.float64]] = []
+    while len(centres) < number:
+        centre = rng.random(dimension) * side
+        if all(np.linalg.norm(centre - other) >= SEPARATION for other in centres):
+            centres.append(centre)
+    return np.repeat(centres, PER_GAUSSIAN, axis=0) + rng.standard_normal((number * PER_GAUSSIAN, dimension))
+
+
+def share_of_one(kind: str, n: int, dimension: int, n_seeds: int) -> float:
+    """The share of seeds in which structureless data is found to be one cluster."""
+    draw = NULLS[kind]
+    return float(np.mean([number_found(draw(np.random.default_rng(s), (n, dimension))) == 1 for s in range(n_seeds)]))
+
+
+def share_of_right(low: int, high: int, dimension: int, n_seeds: int) -> float:
+    """The share of right numbers over Gaussians from `low` to `high` in number and all seeds."""
+    return float(
+        np.mean(
+            [
+                number_found(separated_gaussians(np.random.default_rng((number, seed)), number, dimension)) == number
+                for number in range(low, high + 1)
+                for seed in range(n_seeds)
+            ]
+        )
+    )
+
+
+def null_table(seeds: dict[int, int]) -> list[str]:
+    """Markdown: structureless data, with as many seeds for each number of samples as `seeds` says."""
+    lines = [
+        "Share of fits that find 1 cluster in data without structure:",
+        "",
+        "| data | dimensions | " + " | ".join(f"n = {n} ({seeds[n]} seeds)" for n in seeds) + " |",
+        "|---|---|" + "---|" * len(seeds),
+    ]
+    for kind in NULLS:
+        for dimension in DIMENSIONS:
+            shares = [share_of_one(kind, n, dimension, seeds[n]) for n in seeds]
+            lines.append(f"| {kind} | {dimension} | " + " | ".join(f"{s:.2f}" for s in shares) + " |")
+            print(lines[-1], flush=True)
+    return lines
+
+
+def separated_table(n_seeds: int) -> list[str]:
+    """Markdown: separated Gaussians."""
+    lines = [
+        f"Share of fits that find the right number of Gaussians ({PER_GAUSSIAN} samples each, centres at least "
+        f"{SEPARATION:g} standard deviations apart, {n_seeds} seeds for each number):",
+        "",
+        "| dimensions | " + " | ".join(f"{low} to {high} Gaussians" for low, high in NUMBERS) + " |",
+        "|---|" + "---|" * len(NUMBERS),
+    ]
+    for dimension in DIMENSIONS:
+        shares = [share_of_right(low, high, dimension, n_seeds) for low, high in NUMBERS]
+        lines.append(f"| {dimension} | " + " | ".join(f"{s:.2f}" for s in shares) + " |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=100, help="for 200 and 1000 samples")
+    parser.add_argument("--seeds-large", type=int, default=20, help="for 5000 samples")
+    parser.add_argument("--seeds-separated", type=int, default=10, help="for each number of Gaussians")
+    parser.add_argument("--samples", type=int, nargs="+", default=SAMPLES, help="of structureless data")
+    parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="constants of number.py to change")
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    for setting in args.set:
+        name, _, value = setting.partition("=")
+        if not hasattr(number_rules, name):
+            parser.error(f"number.py has no {name}")
+        setattr(number_rules, name, float(value))
+    seeds = {n: args.seeds if n < LARGE else args.seeds_large for n in args.samples}
+    lines = [*null_table(seeds), "", *separated_table(args.seeds_separated)]
+    if args.out:
+        args.out.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
