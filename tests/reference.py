@@ -81,6 +81,26 @@ class Reference:
                 links.append((p, q, weight, weight * min(self.ell[p], self.ell[q])))
         return links + self.bridges(links)
 
+    def between(self):
+        """Add up the links by the sub-cluster they go out from, then both ways."""
+        ways = {}
+        for link in self.links():
+            p, q, w, lv = link
+            if p in self.nn[q] and self.labels[p] > self.labels[q]:
+                p, q = q, p  # a mutual link goes out from the lower number
+            if self.labels[p] != self.labels[q]:
+                rank = self.nn[p].index(q) if q in self.nn[p] else self.k
+                ways.setdefault((self.labels[p], self.labels[q]), []).append((p, rank, w, lv))
+        weight, level = {}, {}
+        for (i, j), found in sorted(ways.items(), key=lambda item: item[0][0] > item[0][1]):
+            sums = [0.0, 0.0]
+            for _, _, w, lv in sorted(found):
+                sums = [sums[0] + w, sums[1] + lv]
+            pair = (min(i, j), max(i, j))
+            weight[pair] = weight[pair] + sums[0] if pair in weight else sums[0]
+            level[pair] = level[pair] + sums[1] if pair in level else sums[1]
+        return weight, level
+
     def bridges(self, links):
         piece = list(range(self.n))
 
@@ -109,12 +129,7 @@ class Reference:
         for label, ell in zip(self.labels, self.ell, strict=True):
             size[label] = size.get(label, 0) + 1
             density[label] = density.get(label, 0.0) + ell
-        weight, level = {}, {}
-        for p, q, w, lv in self.links():
-            pair = tuple(sorted((self.labels[p], self.labels[q])))
-            if pair[0] != pair[1]:
-                weight[pair] = weight.get(pair, 0.0) + w
-                level[pair] = level.get(pair, 0.0) + lv
+        weight, level = self.between()
 
         def index(pair):
             i, j = pair

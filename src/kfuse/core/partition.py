@@ -61,10 +61,9 @@ def _numbered(roots: list[int]) -> NDArray[np.intp]:
 
 
 @kernel
-def is_mutual(head, distance, other, farthest_distances, farthest_indices):
-    """Whether `head`, which has `other` as a neighbour at `distance`, is one of other's neighbours too."""
-    reach = farthest_distances[other]
-    return distance < reach or (distance == reach and head <= farthest_indices[other])
+def is_within(distance, index, farthest_distance, farthest_index):
+    """Whether a sample comes no later, by (distance, index), than the last of another's neighbours."""
+    return distance < farthest_distance or (distance == farthest_distance and index <= farthest_index)
 
 
 @kernel
@@ -73,8 +72,8 @@ def join_representatives(rows, indices, distances, farthest_distances, farthest_
     for row in range(rows.size):
         for rank in range(indices.shape[1]):
             other = indices[row, rank]
-            if is_representative[other] and is_mutual(
-                rows[row], distances[row, rank], other, farthest_distances, farthest_indices
+            if is_representative[other] and is_within(
+                distances[row, rank], rows[row], farthest_distances[other], farthest_indices[other]
             ):
                 a, b = find(parents, rows[row]), find(parents, other)
                 parents[max(a, b)] = min(a, b)
@@ -89,7 +88,7 @@ def reach_others(rows, indices, distances, farthest_distances, farthest_indices,
             if (
                 not is_representative[other]
                 and (labels[other] == UNLABELLED or labels[rows[row]] < labels[other])
-                and is_mutual(rows[row], distances[row, rank], other, farthest_distances, farthest_indices)
+                and is_within(distances[row, rank], rows[row], farthest_distances[other], farthest_indices[other])
             ):
                 labels[other] = labels[rows[row]]
 

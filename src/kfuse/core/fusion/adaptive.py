@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core.bridges import pieces, shortest_bridges
-from kfuse.core.compiled import kernel
 from kfuse.core.fusion.agglomerate import Links, Nodes, agglomerate
-from kfuse.core.graph import shared_neighbor_links
+from kfuse.core.graph import links_between
 from kfuse.core.neighbors import NeighborBlock, NeighborTable
 from kfuse.core.number import strengths
 from kfuse.core.tree import FusionTree, tree_of_fusions
@@ -26,26 +25,31 @@ def fuse(
     neighbors: NeighborTable, nearest: NeighborBlock, log_density: NDArray[np.float64], labels: NDArray[np.intp]
 ) -> FusionTree:
     """Fuse sub-clusters, the pair with the largest index first, down to one."""
-    links = with_bridges(shared_neighbor_links(nearest.indices, log_density), neighbors, nearest, log_density)
+    links = links_between(nearest, labels, log_density, neighbors.search.visiting_order, neighbors.n_threads)
+    links = with_bridges(links, neighbors, nearest, log_density, labels)
     n_subclusters = int(labels.max()) + 1
-    between = contract(links, labels, n_subclusters)
     sizes = np.bincount(labels, minlength=n_subclusters).astype(np.float64)
     log_densities = np.bincount(labels, weights=log_density, minlength=n_subclusters).astype(np.float64)
-    fused, log_index = agglomerate(between, Nodes(sizes, log_densities))
+    fused, log_index = agglomerate(links, Nodes(sizes, log_densities))
     tree = tree_of_fusions(labels, fused[:, 0], fused[:, 1], log_index)
     first, second = tree.sizes[tree.children.T]
     return tree._replace(strength=strengths(log_index, first, second))
 
 
 def with_bridges(
-    links: Links, neighbors: NeighborTable, nearest: NeighborBlock, log_density: NDArray[np.float64]
+    links: Links,
+    neighbors: NeighborTable,
+    nearest: NeighborBlock,
+    log_density: NDArray[np.float64],
+    labels: NDArray[np.intp],
 ) -> Links:
-    """Add links that connect the pieces of the graph.
+    """Add links that connect the pieces of the graph of sub-clusters.
 
     A bridge counts as a link that shares one neighbour. Its level sinks with its length, in units of the reach of the
     neighbourhoods at its ends.
     """
-    bridges = shortest_bridges(neighbors.search, pieces(links.first, links.second, neighbors.n_samples))
+    piece = pieces(links.first, links.second, int(labels.max()) + 1)
+    bridges = shortest_bridges(neighbors.search, piece[labels])
     if not bridges.first.size:
         return links
     reach = nearest.distances[:, -1]
@@ -55,43 +59,8 @@ def with_bridges(
     weight = np.full(bridges.first.size, 1.0 / (nearest.indices.shape[1] + 1) ** 2)
     level = np.minimum(log_density[bridges.first], log_density[bridges.second]) + np.log(reached)
     return Links(
-        np.concatenate([links.first, bridges.first]),
-        np.concatenate([links.second, bridges.second]),
+        np.concatenate([links.first, labels[bridges.first].astype(np.int32)]),
+        np.concatenate([links.second, labels[bridges.second].astype(np.int32)]),
         np.concatenate([links.weight, weight]),
         np.concatenate([links.level, weight * level]),
     )
-
-
-@kernel
-def contract(links, labels, n_subclusters):
-    """Add up the links between each two sub-clusters."""
-    n_links = links.first.size
-    starts = np.zeros(n_subclusters + 1, dtype=np.int64)
-    for link in range(n_links):
-        starts[min(labels[links.first[link]], labels[links.second[link]]) + 1] += 1
-    starts = np.cumsum(starts)
-    by_lower = np.empty(n_links, dtype=np.int64)
-    filled = starts[:-1].copy()
-    for link in range(n_links):
-        lower = min(labels[links.first[link]], labels[links.second[link]])
-        by_lower[filled[lower]] = link
-        filled[lower] += 1
-
-    first, second = np.empty(n_links, dtype=np.int32), np.empty(n_links, dtype=np.int32)
-    weight, level = np.zeros(n_links), np.zeros(n_links)
-    slot_of = np.full(n_subclusters, -1)
-    count = 0
-    for lower in range(n_subclusters):
-        begin = count
-        for position in range(starts[lower], starts[lower + 1]):
-            link = by_lower[position]
-            upper = max(labels[links.first[link]], labels[links.second[link]])
-            if upper == lower:
-                continue
-            if slot_of[upper] < begin:
-                slot_of[upper] = count
-                first[count], second[count] = lower, upper
-                count += 1
-            weight[slot_of[upper]] += links.weight[link]
-            level[slot_of[upper]] += links.level[link]
-    return Links(first[:count].copy(), second[:count].copy(), weight[:count].copy(), level[:count].copy())

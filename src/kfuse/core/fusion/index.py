@@ -1,10 +1,16 @@
-"""The fusion index of the adaptive fusion."""
+"""The fusion index of the adaptive fusion, and the weight of the links that it adds up."""
 
 from __future__ import annotations
 
 import math
 
 from kfuse.core.compiled import kernel
+
+
+@kernel
+def link_weight(share, is_mutual):
+    """The weight of a link by the share of neighbours that its ends have in common."""
+    return share * share if is_mutual else share * share / 2.0
 
 
 @kernel
