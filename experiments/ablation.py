@@ -26,13 +26,13 @@ from unittest.mock import patch
 import numba
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from experiments.labelled import PAPER_15, LabelledSet, Score, load, score
-from kfuse.core import climb, compiled, density, flow, natural, number
+from kfuse.core import climb, compiled, density, flow, graph, natural, number
 from kfuse.core.fusion import adaptive, agglomerate, index
-from kfuse.core.neighbors import NeighborBlock, NeighborTable
+from kfuse.core.neighbors import NeighborTable
 
 Change = tuple[Any, str, Any]  # a module or class, the name of what is replaced, and the replacement
 
@@ -54,18 +54,25 @@ def compile_anew(function: Callable[..., Any]) -> Callable[..., Any]:
     return numba.njit(nogil=True, error_model="numpy")(function)
 
 
-def fusing_by(log_fusion_index: Callable[..., float]) -> Change:
-    """Fuse by another index: the module that fuses, built anew around it."""
-    spec = importlib.util.spec_from_file_location(f"fusing_by_{log_fusion_index.__name__}", agglomerate.__file__)
+def built_anew(module: Any, name: str, kernel: Callable[..., float]) -> Any:
+    """A module of the package, built anew around another kernel of index.py."""
+    spec = importlib.util.spec_from_file_location(f"{kernel.__name__}_in_{module.__name__}", module.__file__)
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    with (
-        patch.object(compiled, "kernel", compile_anew),
-        patch.object(index, "log_fusion_index", compile_anew(log_fusion_index)),
-    ):
-        spec.loader.exec_module(module)
-    return (adaptive, "agglomerate", module.agglomerate)
+    rebuilt = importlib.util.module_from_spec(spec)
+    with patch.object(compiled, "kernel", compile_anew), patch.object(index, name, compile_anew(kernel)):
+        spec.loader.exec_module(rebuilt)
+    return rebuilt
+
+
+def fusing_by(log_fusion_index: Callable[..., float]) -> Change:
+    """Fuse by another index."""
+    return (adaptive, "agglomerate", built_anew(agglomerate, "log_fusion_index", log_fusion_index).agglomerate)
+
+
+def weighing_by(link_weight: Callable[..., float]) -> Change:
+    """Weigh links by another function of the share of common neighbours and of whether the link is mutual."""
+    return (adaptive, "links_between", built_anew(graph, "link_weight", link_weight).links_between)
 
 
 def same_index(weight, level, size, other_size, rho, other_rho):
@@ -128,33 +135,29 @@ def fuse_once(links: agglomerate.Links, nodes: agglomerate.Nodes) -> tuple[NDArr
 # The graph
 
 
-def weighing_by(weight_of: Callable[[NDArray[np.float64], NDArray[np.bool_]], NDArray[np.float64]]) -> Change:
-    """Weigh links by another function of the share of common neighbours and of whether the link goes one way."""
-    default = adaptive.with_bridges
-
-    def with_bridges(
-        links: agglomerate.Links, neighbors: NeighborTable, nearest: NeighborBlock, log_density: NDArray[np.float64]
-    ) -> agglomerate.Links:
-        bridged = default(links, neighbors, nearest, log_density)
-        one_way = np.zeros(bridged.first.size, dtype=bool)  # a bridge counts in full
-        one_way[: links.first.size] = goes_one_way(links, nearest.indices)
-        share = np.sqrt(bridged.weight * np.where(one_way, 2.0, 1.0))
-        weight = weight_of(share, one_way)
-        return bridged._replace(weight=weight, level=bridged.level * weight / bridged.weight)
-
-    return (adaptive, "with_bridges", with_bridges)
+def same_weight(share, is_mutual):
+    """The default, to check that a module built anew gives the same."""
+    return share**2 * (1.0 if is_mutual else 0.5)
 
 
-def goes_one_way(links: agglomerate.Links, indices: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Whether a link's second end does not have the first as a neighbour."""
-    n, k = indices.shape
-    names = coo_array((np.ones(n * k, dtype=np.int8), (np.repeat(np.arange(n), k), indices.ravel())), shape=(n, n))
-    return np.asarray(names.tocsr()[links.second, links.first]).ravel() == 0
+def all_alike(share, is_mutual):
+    """Every link counts the same, but a one-way link half."""
+    return 1.0 if is_mutual else 0.5
 
 
-def to_power(power: float) -> Callable[[NDArray[np.float64], NDArray[np.bool_]], NDArray[np.float64]]:
-    """The share to some power, half of it for a one-way link, as in the default."""
-    return lambda share, one_way: share**power * np.where(one_way, 0.5, 1.0)
+def plain_share(share, is_mutual):
+    """The share itself."""
+    return share * (1.0 if is_mutual else 0.5)
+
+
+def fourth_power(share, is_mutual):
+    """The share to the power 4."""
+    return share**4 * (1.0 if is_mutual else 0.5)
+
+
+def not_halved(share, is_mutual):
+    """One-way links count in full."""
+    return share**2
 
 
 NO_MAX_NB = (natural.NaturalNeighbors, "n_neighbors", property(lambda found: found.reverse_counts.size))
@@ -208,10 +211,10 @@ VARIANTS = (
     Variant("index", "density term squared", (fusing_by(doubled_valley),)),
     Variant("index", "W / min", (fusing_by(smaller_size_only), *sizes_to(0.0))),
     Variant("index", "W / (min max)", (fusing_by(both_sizes), *sizes_to(1.0))),
-    Variant("links", "all of weight 1", (weighing_by(to_power(0)),)),
-    Variant("links", "share to the power 1", (weighing_by(to_power(1)),)),
-    Variant("links", "share to the power 4", (weighing_by(to_power(4)),)),
-    Variant("links", "one-way links not halved", (weighing_by(lambda share, one_way: share**2),)),
+    Variant("links", "all of weight 1", (weighing_by(all_alike),)),
+    Variant("links", "share to the power 1", (weighing_by(plain_share),)),
+    Variant("links", "share to the power 4", (weighing_by(fourth_power),)),
+    Variant("links", "one-way links not halved", (weighing_by(not_halved),)),
     Variant("reach", "k = λ", constant("REACH", 1)),
     Variant("reach", "k = 2 λ", (*constant("REACH", 2), NO_MAX_NB)),
     Variant("reach", "k = max(nb), no cap", constant("REACH", UNCAPPED)),
@@ -245,7 +248,7 @@ def score_variant(variant: Variant, sets: list[LabelledSet]) -> list[Score]:
 def check_rebuilding(sets: list[LabelledSet]) -> None:
     """Make sure that the module built anew around the default index, and links weighed anew, give the same trees."""
     stage = lambda _: nullcontext()  # noqa: E731
-    for changed in (fusing_by(same_index), weighing_by(to_power(2))):
+    for changed in (fusing_by(same_index), weighing_by(same_weight)):
         for labelled in sets:
             expected = flow.fuse_adaptively(labelled.neighbors, stage).tree
             with patch.object(*changed):

@@ -21,8 +21,8 @@ HOMOGENEITY = 1.5  # the index falls with size to this power, so strength to the
 class Suggestion(NamedTuple):
     """A number of clusters, and how clearly the data has it.
 
-    Strengths are multiples of what is usual for a fusion of that size: 1 is usual, 0 is no connection. One cluster has no
-    border, so its contrast is that of the weakest fusion with no connection, and compares with no other.
+    Strengths are multiples of what is usual for a fusion of that size: 1 is usual, 0 is no connection. One cluster has
+    no border, so its contrast is that of the weakest fusion with no connection, and compares with no other.
     """
 
     n_clusters: int
