@@ -30,8 +30,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from experiments.labelled import PAPER_15, LabelledSet, Score, load, score
-from kfuse.core import climb, compiled, density, flow, graph, natural, number
-from kfuse.core.fusion import adaptive, agglomerate, index
+from kfuse.core import climb, compiled, density, flow, natural, number
+from kfuse.core.fusion import adaptive, agglomerate, graph, index
 from kfuse.core.neighbors import NeighborTable
 
 Change = tuple[Any, str, Any]  # a module or class, the name of what is replaced, and the replacement

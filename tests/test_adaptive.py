@@ -11,6 +11,8 @@ from sklearn.neighbors import kneighbors_graph
 from strategies import samples
 
 from kfuse import KFuse
+from kfuse.core import distinct
+from kfuse.core.neighbors import NeighborTable, choose_search
 
 REAL_SETS = {
     "iris": load_iris().data,
@@ -119,6 +121,32 @@ def test_outliers_are_nobodys_neighbours():
     model = KFuse(2, outliers="label").fit(load_iris().data)
     np.testing.assert_array_equal(model.outlier_mask_, model.reverse_neighbor_counts_ == 0)
     np.testing.assert_array_equal(model.labels_ == -1, model.outlier_mask_)
+
+
+def test_duplicates_are_no_outliers():
+    X, _ = make_blobs(100, centers=2, random_state=0)
+    far = np.full((50, 2), 1e3)
+    model = KFuse(outliers="label").fit(np.vstack([X, far]))
+    assert not model.outlier_mask_[100:].any()
+    assert KFuse(outliers="label").fit(np.ones((50, 2))).n_clusters_ == 1
+    assert KFuse(outliers="label").fit([[1.0]]).labels_[0] == 0
+
+
+@pytest.mark.parametrize("metric", ["correlation", "canberra", "euclidean"])
+def test_twins_stay_together_where_their_distance_is_rounded(metric):
+    X = np.tile(np.random.default_rng(0).normal(size=(60, 4)) + 100, (2, 1))
+    labels = KFuse(30, metric=metric).fit_predict(X)
+    np.testing.assert_array_equal(labels[:60], labels[60:])
+
+
+@settings(max_examples=50)
+@given(samples(max_samples=60), st.sampled_from(["kd_tree", "brute"]))
+def test_both_ways_of_finding_identical_samples_agree(X, neighbors):
+    table = NeighborTable(choose_search(X, "euclidean", neighbors))
+    for found in (distinct.find_places(table), distinct._equal_rows(X), distinct._at_distance_zero(table)):
+        first, place = np.unique(X, axis=0, return_index=True, return_inverse=True)[1:]
+        np.testing.assert_array_equal(found.first, np.sort(first))
+        np.testing.assert_array_equal(found.first[found.place], first[place.ravel()])
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, -1])

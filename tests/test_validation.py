@@ -119,6 +119,34 @@ def test_graph_with_too_few_neighbours_says_how_many():
     KFuse(1, fusion="paper", metric="precomputed").fit(kneighbors_graph(X, needed, mode="distance"))
 
 
+@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
+def test_functions_that_are_no_distances(value):
+    def odd(a, b):
+        return value if a[0] > b[0] else abs(a - b).sum()
+
+    with pytest.raises(ValueError, match="metric='odd' gives a negative, infinite or undefined distance"):
+        KFuse(1, metric=odd).fit(X_IRIS[:20])
+
+
+def test_mahalanobis_of_a_constant_column():
+    with pytest.raises(ValueError, match="metric='mahalanobis' needs features of which none is constant"):
+        KFuse(1, metric="mahalanobis").fit(np.column_stack([X_IRIS, np.ones(150)]))
+
+
+def test_dates_name_their_column():
+    frame = pd.DataFrame({"a": range(30), "when": pd.date_range("2020", periods=30)})
+    with pytest.raises(ValueError, match="column 'when' has"):
+        KFuse(1).fit(frame)
+
+
+def test_a_failed_refit_leaves_the_model_usable():
+    model = KFuse(2).fit(X_IRIS)
+    expected = model.predict(X_IRIS)
+    with pytest.raises(ValueError, match="n_clusters=99"):
+        model.set_params(n_clusters=99).fit(X_IRIS[:60])
+    np.testing.assert_array_equal(model.predict(X_IRIS), expected)
+
+
 def test_cosine_of_a_zero_row():
     X = X_IRIS.copy()
     X[3] = 0

@@ -67,7 +67,8 @@ class KFuse(ClusterMixin, BaseEstimator):
     subcluster_labels_ : ndarray of shape (n_samples,)
         The sub-cluster of each sample.
     representatives_ : ndarray of shape (n_samples,)
-        The densest among each sample and its neighbours, as a sample index (Definition 5).
+        What each sample climbs to, as a sample index: the densest among itself and its nearest natural neighbours;
+        with ``fusion="paper"``, among itself and its k neighbours (Definition 5).
     density_ : ndarray of shape (n_samples,)
         The density of each sample: one over the mean distance to its neighbours; with ``fusion="paper"``, Eq. 1.
     reverse_neighbor_counts_ : ndarray of shape (n_samples,)

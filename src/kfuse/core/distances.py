@@ -153,11 +153,11 @@ class MetricDistances:
         """Distances from points that need not be samples."""
         distances = pairwise_distances(queries, self.points, metric=self.metric, n_jobs=1, **self.params)
         distances = np.ascontiguousarray(distances, dtype=np.float64)
-        if np.isnan(distances).any():
+        if not (distances.min(initial=0) >= 0 and np.isfinite(distances).all()):
             name = self.metric if isinstance(self.metric, str) else getattr(self.metric, "__name__", "the function")
             raise ValueError(
-                f"metric={name!r} gives NaN for some pairs of samples: constant rows or columns may be the cause; drop "
-                "them or choose another metric."
+                f"metric={name!r} gives a negative, infinite or undefined distance for some pairs of samples: drop "
+                "constant or dependent rows and columns, or choose another metric."
             )
         return distances
 

@@ -52,7 +52,7 @@ def fuse_adaptively(neighbors: NeighborTable, stage: Stage) -> Flow:
             neighbors = neighbors.subset(places.first)
     with stage("natural neighbours"):
         found = natural.search(neighbors)
-        k = min(found.n_neighbors, int(REACH * found.natural_value), neighbors.n_samples - 1)
+        k = min(found.n_neighbors, REACH * found.natural_value, neighbors.n_samples - 1)
         nearest = neighbors.collect(k)
     with stage("density"):
         log_density = density.log_density(nearest.distances)
@@ -81,9 +81,15 @@ def _at_all_samples(
         density=np.exp(log_density)[place],
         representatives=places.first[basins.representatives][place],
         subclusters=basins.labels[place],
-        left_out=(found.reverse_counts == 0)[place],
+        left_out=_nobodys_neighbors(places, found)[place],
         tree=tree.with_samples(basins.labels[place], leaf_sizes, leaving[place]),
     )
+
+
+def _nobodys_neighbors(places: distinct.Places, found: natural.NaturalNeighbors) -> NDArray[np.bool_]:
+    """The places of one sample that is not a natural neighbour of any other."""
+    samples = np.bincount(places.place)
+    return (found.reverse_counts == 0) & (samples == 1) & (samples.size > 1)
 
 
 FLOWS: dict[str, Callable[[NeighborTable, Stage], Flow]] = {"adaptive": fuse_adaptively, "paper": fuse_as_printed}

@@ -42,6 +42,13 @@ def build(X: NDArray[Any]) -> KDTree:
     return KDTree(X[order], order, bounds, starts, stops)
 
 
+def has_crowded_leaf(tree: KDTree) -> bool:
+    """Whether some leaf holds one point many times."""
+    leaves = tree.bounds[len(tree.bounds) // 2 :]
+    crowded = (leaves[:, 0] == leaves[:, 1]).all(axis=1)
+    return bool((crowded & (tree.stops - tree.starts > 1)[len(tree.bounds) // 2 :]).any())
+
+
 @kernel
 def split_nodes(X, order, bounds, starts, stops):
     """Fill the nodes from the root down, putting `order` into tree order."""

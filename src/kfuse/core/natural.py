@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kfuse.core.compiled import kernel
 from kfuse.core.neighbors import NeighborTable
 
-FIRST_LOOK = 16  # neighbours to ask for at first; most data needs no more
+FIRST_LOOK = 32  # neighbours to ask for at first: data in few dimensions needs no more in any stage
 
 
 class NaturalNeighbors(NamedTuple):

@@ -65,6 +65,8 @@ class FusionTree(NamedTuple):
 
     def suggest(self, n: int = 5) -> list[Suggestion]:
         """Rank the best numbers of clusters; the first is the one that ``n_clusters="auto"`` takes."""
+        if n < 1:
+            raise ValueError(f"n must be at least 1, got {n}.")
         if self.strength is None:
             raise ValueError(
                 "The printed algorithm gives no number of clusters: use fusion='adaptive' for suggestions."

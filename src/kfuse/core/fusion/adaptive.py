@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.bridges import pieces, shortest_bridges
 from kfuse.core.fusion.agglomerate import Links, Nodes, agglomerate
-from kfuse.core.graph import links_between
+from kfuse.core.fusion.bridges import pieces, shortest_bridges
+from kfuse.core.fusion.graph import links_between
 from kfuse.core.neighbors import NeighborBlock, NeighborTable
 from kfuse.core.number import strengths
 from kfuse.core.tree import FusionTree, tree_of_fusions
