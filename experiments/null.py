@@ -100,7 +100,7 @@ def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=100, help="for 200 and 1000 samples")
-    parser.add_argument("--seeds-large", type=int, default=20, help="for 5000 samples")
+    parser.add_argument("--seeds-large", type=int, default=100, help="for 5000 samples")
     parser.add_argument("--seeds-separated", type=int, default=10, help="for each number of Gaussians")
     parser.add_argument("--samples", type=int, nargs="+", default=SAMPLES, help="of structureless data")
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="constants of number.py to change")
