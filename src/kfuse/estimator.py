@@ -230,7 +230,7 @@ class KFuse(ClusterMixin, BaseEstimator):
         from kfuse.core.neighbors import NeighborTable, choose_search  # noqa: PLC0415
 
         n_threads = effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs)
-        return NeighborTable(choose_search(data, self.metric, self.neighbors), n_threads)
+        return NeighborTable(choose_search(data, self.metric, self.neighbors, n_threads), n_threads)
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:

@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core.compiled import kernel
+from kfuse.core.threads import over_ranges
+
+SAMPLES_PER_PART = 2**15
 
 
 class Basins(NamedTuple):
@@ -18,17 +21,25 @@ class Basins(NamedTuple):
     representatives: NDArray[np.intp]  # the densest natural neighbour, the sample itself for a peak
 
 
-def climb(indices: NDArray[np.int32], log_density: NDArray[np.float64], natural_value: int) -> Basins:
+def climb(
+    indices: NDArray[np.int32], log_density: NDArray[np.float64], natural_value: int, n_threads: int = 1
+) -> Basins:
     """Let each sample follow its representative up to a local density peak (Definitions 4 to 6).
 
     A sample looks among its sqrt(lambda) nearest: small steps make small, pure sub-clusters; the fusion does the rest.
     """
-    step = math.ceil(math.sqrt(natural_value))
-    representatives = densest_mutual(indices[:, :step], log_density)
+    n_samples, step = indices.shape[0], math.ceil(math.sqrt(natural_value))
+    representatives = np.arange(n_samples)
+
+    def find(start: int, stop: int) -> None:
+        densest_mutual(indices[:, :step], log_density, representatives, start, stop)
+
+    over_ranges(find, n_samples, SAMPLES_PER_PART, n_threads)
     peaks = representatives
     while not np.array_equal(peaks, peaks[peaks]):
         peaks = peaks[peaks]
-    return Basins(np.unique(peaks, return_inverse=True)[1].ravel(), representatives)
+    number = np.cumsum(representatives == np.arange(n_samples)) - 1
+    return Basins(number[peaks], representatives)
 
 
 def order_of_leaving(basins: Basins, log_density: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -40,11 +51,20 @@ def order_of_leaving(basins: Basins, log_density: NDArray[np.float64]) -> NDArra
 
 
 @kernel
-def densest_mutual(indices, log_density):
+def densest_mutual(indices, log_density, representatives, start, stop):
     """Find the densest of each sample and its natural neighbours: those that have it as a neighbour too."""
-    representatives = np.arange(indices.shape[0])
-    for sample in range(indices.shape[0]):
+    for sample in range(start, stop):
+        best = sample
         for other in indices[sample]:
-            if log_density[other] > log_density[representatives[sample]] and np.any(indices[other] == sample):
-                representatives[sample] = other
-    return representatives
+            if log_density[other] > log_density[best] and contains(indices[other], sample):
+                best = other
+        representatives[sample] = best
+
+
+@kernel
+def contains(neighbors, sample):
+    """Whether a sample is among some neighbours."""
+    for near in neighbors:
+        if near == sample:
+            return True
+    return False

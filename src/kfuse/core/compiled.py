@@ -7,11 +7,17 @@ from typing import Any
 
 import numba
 
+OPTIONS = {"nogil": True, "error_model": "numpy"}
 
-def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+
+def kernel(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     """Compile `function` with numba; where no folder can hold the cache, compile in each process."""
-    options = {"nogil": True, "error_model": "numpy"}
     try:
-        return numba.njit(cache=True, **options)(function)
+        return numba.njit(cache=True, **OPTIONS, **options)(function)
     except RuntimeError:
-        return numba.njit(**options)(function)
+        return numba.njit(**OPTIONS, **options)(function)
+
+
+def fast_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile `function` such that its sums may run in any order, which several at a time do."""
+    return kernel(function, fastmath={"reassoc", "contract", "nsz"})

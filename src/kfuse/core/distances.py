@@ -79,8 +79,12 @@ class EuclideanDistances:
         self._columns: NDArray[Any] | None = None
 
     def subset(self, kept: NDArray[np.intp]) -> EuclideanDistances:
+        return self.at(self.points[kept])
+
+    def at(self, points: NDArray[Any]) -> EuclideanDistances:
+        """The same distances between other points, already in this object's unit."""
         part = copy(self)
-        part.points, part.n_samples, part._columns = self.points[kept], kept.size, None
+        part.points, part.n_samples, part._columns = points, len(points), None
         return part
 
     def prepare(self, X: NDArray[Any]) -> NDArray[Any]:

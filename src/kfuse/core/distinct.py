@@ -1,4 +1,4 @@
-"""Identical samples are one place: the adaptive fusion sees each place once."""
+"""Identical samples are one place: the adaptive fusion sees each place once, in an order of its own."""
 
 from __future__ import annotations
 
@@ -14,32 +14,45 @@ from kfuse.core.neighbors import KDTreeSearch, NeighborTable
 
 
 class Places(NamedTuple):
-    """The distinct samples: the first of each, and the place of every sample."""
+    """The distinct samples: the first sample at each place, and the place of every sample."""
 
     first: NDArray[np.intp]
     place: NDArray[np.intp]
 
 
-def find_places(neighbors: NeighborTable) -> Places:
-    """Find the samples that are identical."""
+def find_places(neighbors: NeighborTable) -> tuple[Places, NeighborTable]:
+    """Find the samples that are identical; give their places in spatial order, and the neighbours of each place."""
+    neighbors, order = neighbors.in_spatial_order()
+    leader = _leaders(neighbors)
+    leaders = np.flatnonzero(leader == np.arange(leader.size))
+    place_of = np.arange(leader.size)
+    if leaders.size < leader.size:
+        neighbors, order_of_leaders = neighbors.subset(leaders).in_spatial_order()
+        place_of[leaders[order_of_leaders]] = np.arange(leaders.size)
+    place = np.empty(leader.size, dtype=np.intp)
+    place[order] = place_of[leader]
+    first = np.empty(leaders.size, dtype=np.intp)
+    first[place[::-1]] = np.arange(leader.size)[::-1]  # of several samples at a place, the first is written last
+    return Places(first, place), neighbors
+
+
+def _leaders(neighbors: NeighborTable) -> NDArray[np.intp]:
+    """Find the first sample that is identical to each."""
     search = neighbors.search
     distances: Any = search.distances
     crowded = isinstance(search, KDTreeSearch) and kd_tree.has_crowded_leaf(search.tree)
     if crowded or isinstance(distances, MetricDistances):
         # Searching among many duplicates is slow, and a metric may round the distance of two to more than zero.
-        return _equal_rows(distances.points)
-    return _at_distance_zero(neighbors)
+        return _by_equal_rows(distances.points)
+    return _by_distance_zero(neighbors)
 
 
-def _equal_rows(X: NDArray[Any]) -> Places:
-    _, first, place = np.unique(X, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    number = np.empty(order.size, dtype=np.intp)
-    number[order] = np.arange(order.size)
-    return Places(first[order], number[place.ravel()])
+def _by_equal_rows(X: NDArray[Any]) -> NDArray[np.intp]:
+    _, first, inverse = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    return first[inverse.ravel()]
 
 
-def _at_distance_zero(neighbors: NeighborTable) -> Places:
+def _by_distance_zero(neighbors: NeighborTable) -> NDArray[np.intp]:
     """Compare each sample with its nearest neighbour.
 
     Neighbours come by (distance, index), so the nearest neighbour of a duplicate is the first of its kind, or the
@@ -52,5 +65,4 @@ def _at_distance_zero(neighbors: NeighborTable) -> Places:
             leader[block.rows[twins]] = np.minimum(block.rows[twins], block.indices[twins, 0])
     while not np.array_equal(leader, leader[leader]):
         leader = leader[leader]
-    first, place = np.unique(leader, return_inverse=True)
-    return Places(first, place.ravel())
+    return leader

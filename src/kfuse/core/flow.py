@@ -47,9 +47,7 @@ def fuse_as_printed(neighbors: NeighborTable, stage: Stage) -> Flow:
 def fuse_adaptively(neighbors: NeighborTable, stage: Stage) -> Flow:
     """Follow the default: the same stages, on distinct samples, with an index that follows the fusions."""
     with stage("distinct samples"):
-        places = distinct.find_places(neighbors)
-        if places.first.size < neighbors.n_samples:
-            neighbors = neighbors.subset(places.first)
+        places, neighbors = distinct.find_places(neighbors)
     with stage("natural neighbours"):
         found = natural.search(neighbors)
         k = min(found.n_neighbors, REACH * found.natural_value, neighbors.n_samples - 1)
@@ -57,7 +55,7 @@ def fuse_adaptively(neighbors: NeighborTable, stage: Stage) -> Flow:
     with stage("density"):
         log_density = density.log_density(nearest.distances)
     with stage("sub-clusters"):
-        basins = climb.climb(nearest.indices, log_density, found.natural_value)
+        basins = climb.climb(nearest.indices, log_density, found.natural_value, neighbors.n_threads)
     with stage("fusion"):
         tree = adaptive.fuse(neighbors, nearest, log_density, basins.labels)
     return _at_all_samples(places, found, k, log_density, basins, tree)

@@ -1,22 +1,25 @@
 """A k-d tree whose answers are exact to the last tie.
 
-The points are kept in tree order, so that a leaf is one stretch of memory and neighbouring queries touch the same
-ones. The lower bound of a box adds the same terms in the same order as a distance does, and rounding is monotone:
-so a box is left out only if no sample in it could enter the answer.
+The points are kept in tree order, so that neighbouring queries touch the same memory. Each leaf also holds its
+coordinates feature by feature: so the distances to all of its points are computed at once, each still a sum over the
+features in order.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import kernel
-from kfuse.core.nearest import offer, sort_nearest_first
+from kfuse.core.compiled import fast_kernel, kernel
+from kfuse.core.nearest import keep_nearest, place_sorted
 
 LEAF_SIZE = 16
 MAX_DEPTH = 64
+SPLIT_COLUMNS = 16  # the widest ones: where there are more, these tell points apart well enough
+SAMPLES_PER_TASK = 2**16  # below, another thread is not worth its start
 
 
 class KDTree(NamedTuple):
@@ -27,63 +30,129 @@ class KDTree(NamedTuple):
     bounds: NDArray[Any]  # (n_nodes, 2, n_features): the least and greatest coordinates
     starts: NDArray[np.int64]  # node i holds the tree positions starts[i] to stops[i]
     stops: NDArray[np.int64]
+    leaves: NDArray[Any]  # (n_leaves, n_features, LEAF_SIZE): the points again, for the search
 
 
-def build(X: NDArray[Any]) -> KDTree:
+def build(X: NDArray[Any], n_threads: int = 1) -> KDTree:
     """Split at the median of the widest side until a leaf holds at most LEAF_SIZE points."""
-    n_samples = X.shape[0]
-    depth = max(0, int(np.ceil(np.log2(max(1.0, n_samples / LEAF_SIZE)))))
-    n_nodes = 2 ** (depth + 1) - 1
-    order = np.arange(n_samples, dtype=np.int32)
-    bounds = np.empty((n_nodes, 2, X.shape[1]), dtype=X.dtype)
-    starts = np.zeros(n_nodes, dtype=np.int64)
-    stops = np.full(n_nodes, n_samples, dtype=np.int64)
-    split_nodes(X, order, bounds, starts, stops)
-    return KDTree(X[order], order, bounds, starts, stops)
+    order = spatial_order(X, n_threads)
+    points = X[order]
+    return KDTree(points, order, *nodes_over(points, n_levels(len(X))))
 
 
-def has_crowded_leaf(tree: KDTree) -> bool:
-    """Whether some leaf holds one point many times."""
-    leaves = tree.bounds[len(tree.bounds) // 2 :]
-    crowded = (leaves[:, 0] == leaves[:, 1]).all(axis=1)
-    return bool((crowded & (tree.stops - tree.starts > 1)[len(tree.bounds) // 2 :]).any())
+def n_levels(n_samples: int) -> int:
+    """How often to halve so many points until a leaf is small enough."""
+    return max(0, int(np.ceil(np.log2(max(1.0, n_samples / LEAF_SIZE)))))
 
 
-@kernel
-def split_nodes(X, order, bounds, starts, stops):
-    """Fill the nodes from the root down, putting `order` into tree order."""
-    n_nodes = starts.size
-    for node in range(n_nodes):
-        start, stop = starts[node], stops[node]
-        for feature in range(X.shape[1]):
-            least = greatest = X[order[start], feature]
-            for position in range(start + 1, stop):
-                least = min(least, X[order[position], feature])
-                greatest = max(greatest, X[order[position], feature])
-            bounds[node, 0, feature] = least
-            bounds[node, 1, feature] = greatest
-        left = 2 * node + 1
-        if left < n_nodes:
-            widest = np.argmax(bounds[node, 1] - bounds[node, 0])
-            middle = (start + stop) // 2
-            place_median(X[:, widest], order, start, stop - 1, middle)
-            starts[left], stops[left] = start, middle
-            starts[left + 1], stops[left + 1] = middle, stop
+def spatial_order(X: NDArray[Any], n_threads: int = 1) -> NDArray[np.int32]:
+    """Put samples into the order of a k-d tree's leaves: near ones come near each other.
+
+    It depends on the samples alone, not on the order of rows: points that are equal where a node is split compare by
+    all their coordinates, and so do the points of a leaf.
+    """
+    if X.dtype == np.bool_:
+        X = X.view(np.uint8)
+    with np.errstate(over="ignore"):
+        extents = X.max(axis=0).astype(np.float64) - X.min(axis=0)
+    columns = np.ascontiguousarray(X[:, np.argsort(-extents, kind="stable")[:SPLIT_COLUMNS]])
+    order = np.arange(len(X), dtype=np.int32)
+    levels = n_levels(len(X))
+    ranges = [(0, len(X))]
+    with ThreadPoolExecutor(n_threads) as pool:
+        while levels > 0 and n_threads > 1 and len(X) // len(ranges) > SAMPLES_PER_TASK and len(ranges) < 8 * n_threads:
+            list(pool.map(lambda r: halve(X, columns, order, *r, 1, False), ranges))
+            ranges = [half for a, b in ranges for half in ((a, (a + b) // 2), ((a + b) // 2, b))]
+            levels -= 1
+        list(pool.map(lambda r: halve(X, columns, order, *r, levels, True), ranges))
+    return order
 
 
 @kernel
-def place_median(values, order, first, last, middle):
-    """Reorder so that values before `middle` are no greater, and after it no smaller, than the one there."""
+def nodes_over(points, levels):
+    """Halve a sequence of points again and again; give bounds, starts and stops of all nodes, and the leaves."""
+    n_nodes, first_leaf = 2 ** (levels + 1) - 1, 2**levels - 1
+    starts, stops = np.zeros(n_nodes, dtype=np.int64), np.full(n_nodes, len(points))
+    for node in range(first_leaf):
+        middle = (starts[node] + stops[node]) // 2
+        starts[2 * node + 1], stops[2 * node + 1] = starts[node], middle
+        starts[2 * node + 2], stops[2 * node + 2] = middle, stops[node]
+    bounds = np.empty((n_nodes, 2, points.shape[1]), dtype=points.dtype)
+    for node in range(n_nodes - 1, -1, -1):
+        for feature in range(points.shape[1]):
+            if node < first_leaf:
+                left, right = bounds[2 * node + 1], bounds[2 * node + 2]
+                bounds[node, 0, feature] = min(left[0, feature], right[0, feature])
+                bounds[node, 1, feature] = max(left[1, feature], right[1, feature])
+                continue
+            least = greatest = points[starts[node], feature]
+            for position in range(starts[node] + 1, stops[node]):
+                least = min(least, points[position, feature])
+                greatest = max(greatest, points[position, feature])
+            bounds[node, 0, feature], bounds[node, 1, feature] = least, greatest
+    leaves = np.zeros((n_nodes - first_leaf, points.shape[1], LEAF_SIZE), dtype=points.dtype)
+    for leaf in range(len(leaves)):
+        start, stop = starts[first_leaf + leaf], stops[first_leaf + leaf]
+        leaves[leaf, :, : stop - start] = points[start:stop].T
+    return bounds, starts, stops, leaves
+
+
+@kernel
+def halve(X, columns, order, start, stop, levels, are_leaves):
+    """Halve a range at the median of its widest column, and its halves, `levels` times; `columns` moves with `order`."""
+    pending = np.empty((MAX_DEPTH, 3), dtype=np.int64)
+    pivot = np.empty(columns.shape[1], dtype=columns.dtype)
+    pending[0, 0], pending[0, 1], pending[0, 2], n_pending = start, stop, levels, 1
+    while n_pending > 0:
+        n_pending -= 1
+        first, last, left = pending[n_pending, 0], pending[n_pending, 1], pending[n_pending, 2]
+        if left == 0:
+            if are_leaves:
+                sort_leaf(X, columns, order, first, last, pivot)
+            continue
+        middle = (first + last) // 2
+        place_median(X, columns, order, first, last - 1, middle, widest_column(columns, first, last), pivot)
+        for begin, end in ((first, middle), (middle, last)):
+            pending[n_pending, 0], pending[n_pending, 1], pending[n_pending, 2] = begin, end, left - 1
+            n_pending += 1
+
+
+@kernel
+def widest_column(columns, first, last):
+    """Find the column in which a range of points extends most."""
+    best, widest = -1.0, 0
+    for column in range(columns.shape[1]):
+        least = greatest = columns[first, column]
+        for position in range(first + 1, last):
+            least = min(least, columns[position, column])
+            greatest = max(greatest, columns[position, column])
+        if greatest - least > best:
+            best, widest = greatest - least, column
+    return widest
+
+
+@kernel
+def place_median(X, columns, order, first, last, middle, column, pivot):
+    """Reorder so that points before `middle` come no later, and after it no earlier, than the one there."""
     while first < last:
-        pivot = values[order[(first + last) // 2]]
+        center = (first + last) // 2
+        for c in range(pivot.size):
+            pivot[c] = columns[center, c]
+        value, pivot_sample = pivot[column], order[center]
         low, high = first, last
         while low <= high:
-            while values[order[low]] < pivot:
+            while columns[low, column] < value or (
+                columns[low, column] == value and compare(X, columns, order, low, pivot, pivot_sample) < 0
+            ):
                 low += 1
-            while values[order[high]] > pivot:
+            while columns[high, column] > value or (
+                columns[high, column] == value and compare(X, columns, order, high, pivot, pivot_sample) > 0
+            ):
                 high -= 1
             if low <= high:
                 order[low], order[high] = order[high], order[low]
+                for c in range(pivot.size):
+                    columns[low, c], columns[high, c] = columns[high, c], columns[low, c]
                 low += 1
                 high -= 1
         if middle <= high:
@@ -92,6 +161,43 @@ def place_median(values, order, first, last, middle):
             first = low
         else:
             return
+
+
+@kernel
+def compare(X, columns, order, position, point, sample):
+    """Compare the point at a position with another, coordinate by coordinate: -1, 0 or 1."""
+    for c in range(point.size):
+        if columns[position, c] != point[c]:
+            return -1 if columns[position, c] < point[c] else 1
+    if X.shape[1] > point.size:
+        for feature in range(X.shape[1]):
+            if X[order[position], feature] != X[sample, feature]:
+                return -1 if X[order[position], feature] < X[sample, feature] else 1
+    return 0
+
+
+@kernel
+def sort_leaf(X, columns, order, first, last, point):
+    """Sort the points of a leaf by insertion."""
+    for position in range(first + 1, last):
+        for c in range(point.size):
+            point[c] = columns[position, c]
+        sample, place = order[position], position
+        while place > first and compare(X, columns, order, place - 1, point, sample) > 0:
+            order[place] = order[place - 1]
+            for c in range(point.size):
+                columns[place, c] = columns[place - 1, c]
+            place -= 1
+        order[place] = sample
+        for c in range(point.size):
+            columns[place, c] = point[c]
+
+
+def has_crowded_leaf(tree: KDTree) -> bool:
+    """Whether some leaf holds one point many times."""
+    leaves = tree.bounds[len(tree.bounds) // 2 :]
+    crowded = (leaves[:, 0] == leaves[:, 1]).all(axis=1)
+    return bool((crowded & (tree.stops - tree.starts > 1)[len(tree.bounds) // 2 :]).any())
 
 
 @kernel
@@ -105,43 +211,70 @@ def squared_distance_to_box(point, box):
     return total
 
 
+@fast_kernel
+def squared_gap(point, bounds, node):
+    """Compute the least squared distance from a point to the box of a node, but for rounding."""
+    total = 0.0
+    for feature in range(point.size):
+        outside = max(bounds[node, 0, feature] - point[feature], point[feature] - bounds[node, 1, feature])
+        total += max(outside, 0.0) ** 2
+    return total
+
+
 @kernel
 def query(tree, queries, own, k):
-    """Find the k nearest samples to each query; sample `own[row]` is not its own neighbour (-1: none is)."""
-    points, order, bounds, starts, stops = tree
-    n_nodes, n_features = starts.size, points.shape[1]
-    distances = np.full((queries.shape[0], k), np.inf)
-    indices = np.full((queries.shape[0], k), order.size, dtype=np.int32)
-    pending = np.empty(MAX_DEPTH, dtype=np.int64)
-    least = np.empty(MAX_DEPTH)
-    point = np.empty(n_features)
-    for row in range(queries.shape[0] if k > 0 else 0):
-        point[:] = queries[row]
-        best_distances, best_indices = distances[row], indices[row]
-        reach = np.inf  # squared distances beyond this cannot enter
+    """Find the k nearest samples to each query; sample `own[row]` is not its own neighbour (-1: none is).
+
+    Candidates gather until there are twice as many as needed; then the farther ones go, and `reach` shrinks.
+    """
+    _, order, bounds, starts, stops, leaves = tree
+    n_rows, first_leaf = queries.shape[0], starts.size // 2
+    indices, distances = np.empty((n_rows, k), dtype=np.int32), np.empty((n_rows, k))
+    room = 2 * k + LEAF_SIZE
+    found, found_squares = np.empty(room + LEAF_SIZE, dtype=np.int32), np.empty(room + LEAF_SIZE)
+    squares, point = np.empty(LEAF_SIZE), np.empty(queries.shape[1])
+    pending, least = np.empty(MAX_DEPTH, dtype=np.int64), np.empty(MAX_DEPTH)
+    rounding = 1.0 - 1e-15 * (point.size + 10)  # a gap may come out this much too large
+    for row in range(n_rows if k > 0 else 0):
+        for feature in range(point.size):
+            point[feature] = queries[row, feature]
+        itself = own[row]
+        reach, n_found = np.inf, 0
         pending[0], least[0], n_pending = 0, 0.0, 1
         while n_pending > 0:
             n_pending -= 1
             node = pending[n_pending]
-            if least[n_pending] > reach:
+            if least[n_pending] * rounding > reach:
                 continue
-            left = 2 * node + 1
-            if left < n_nodes:
-                to_left = squared_distance_to_box(point, bounds[left])
-                to_right = squared_distance_to_box(point, bounds[left + 1])
-                near, far = (left, left + 1) if to_left <= to_right else (left + 1, left)
-                pending[n_pending], least[n_pending] = far, max(to_left, to_right)
+            if node < first_leaf:
+                left = 2 * node + 1
+                to_left, to_right = squared_gap(point, bounds, left), squared_gap(point, bounds, left + 1)
+                near = left if to_left <= to_right else left + 1
+                pending[n_pending], least[n_pending] = 2 * left + 1 - near, max(to_left, to_right)
                 pending[n_pending + 1], least[n_pending + 1] = near, min(to_left, to_right)
                 n_pending += 2
                 continue
-            for position in range(starts[node], stops[node]):
-                total = 0.0
-                for feature in range(n_features):
-                    difference = points[position, feature] - point[feature]
-                    total += difference * difference
-                if total <= reach and order[position] != own[row]:
-                    offer(best_distances, best_indices, np.sqrt(total), order[position])
-                    # The square of a rounded root may fall short of what was rooted.
-                    reach = best_distances[0] * best_distances[0] * (1.0 + 1e-15)
-        sort_nearest_first(best_distances, best_indices)
+            squared_distances(point, leaves, node - first_leaf, squares)
+            for j in range(stops[node] - starts[node]):
+                sample = order[starts[node] + j]
+                found[n_found], found_squares[n_found] = sample, squares[j]
+                n_found += (squares[j] <= reach) & (sample != itself)
+            if n_found >= room or (reach == np.inf and n_found >= k + LEAF_SIZE):
+                n_found, reach = keep_nearest(found_squares, found, n_found, k, room)
+        n_found, reach = keep_nearest(found_squares, found, n_found, k, room)
+        for j in range(n_found):
+            found_squares[j] = np.sqrt(found_squares[j])
+        place_sorted(found_squares, found, n_found, distances[row], indices[row])
     return indices, distances
+
+
+@kernel
+def squared_distances(point, leaves, leaf, squares):
+    """Compute the squared distances from a point to all of a leaf."""
+    for j in range(LEAF_SIZE):
+        squares[j] = 0.0
+    for feature in range(point.size):
+        coordinate = point[feature]
+        for j in range(LEAF_SIZE):
+            difference = leaves[leaf, feature, j] - coordinate
+            squares[j] += difference * difference

@@ -38,7 +38,7 @@ def search(neighbors: NeighborTable) -> NaturalNeighbors:
     natural_value = min(natural_value, n_samples - 1)
     counts = np.zeros(n_samples, dtype=np.int64)
     for block in neighbors.blocks(natural_value):
-        counts += np.bincount(block.indices.ravel(), minlength=n_samples)
+        count_reverse_neighbors(block.indices, counts)
     return NaturalNeighbors(natural_value, counts)
 
 
@@ -56,6 +56,14 @@ def note_first_rounds(indices, rounds):
     for row in range(indices.shape[0]):
         for rank in range(indices.shape[1]):
             rounds[indices[row, rank]] = min(rounds[indices[row, rank]], rank + 1)
+
+
+@kernel
+def count_reverse_neighbors(indices, counts):
+    """Count for each sample how often it is a neighbour here (Definition 2)."""
+    for row in range(indices.shape[0]):
+        for other in indices[row]:
+            counts[other] += 1
 
 
 def _stopping_round(first_rounds: NDArray[np.int64], look: int) -> int:

@@ -66,3 +66,90 @@ def select_nearest(block, own, k):
                     offer(distances[row], indices[row], block[row, column], np.int32(column))
             sort_nearest_first(distances[row], indices[row])
     return indices, distances
+
+
+@kernel
+def keep_nearest(squares, indices, n, k, room):
+    """Drop candidates that are not among the k nearest, keep a few more; give how many stay, and their reach.
+
+    Candidates come with squared distances. Those that go are farther than k others, even after rounding a root.
+    """
+    farthest = 0.0
+    for j in range(n):
+        farthest = max(farthest, squares[j])
+    reach = threshold(squares, n, k, farthest) * (1.0 + 1e-15)
+    n_kept = 0
+    for j in range(n):
+        squares[n_kept], indices[n_kept] = squares[j], indices[j]
+        n_kept += squares[j] <= reach
+    if n_kept < room:
+        return n_kept, reach
+    select(squares, indices, n_kept, k)  # many are equally far
+    return k, reach
+
+
+@kernel
+def threshold(squares, n, k, farthest):
+    """Find a bound that at least k of n values, and not many more, do not exceed."""
+    low, high = 0.0, farthest
+    for _ in range(12):
+        middle = (low + high) / 2
+        count = 0
+        for j in range(n):
+            count += squares[j] <= middle
+        if count < k:
+            low = middle
+        else:
+            high = middle
+            if count <= k + k // 8:
+                break
+    return high
+
+
+@kernel
+def select(squares, indices, n, k):
+    """Reorder so that the k nearest of n candidates, by (distance, index), come first."""
+    first, last = 0, n - 1
+    while first < last:
+        pivot, pivot_index = np.sqrt(squares[(first + last) // 2]), indices[(first + last) // 2]
+        low, high = first, last
+        while low <= high:
+            while comes_before(np.sqrt(squares[low]), indices[low], pivot, pivot_index):
+                low += 1
+            while comes_before(pivot, pivot_index, np.sqrt(squares[high]), indices[high]):
+                high -= 1
+            if low <= high:
+                squares[low], squares[high] = squares[high], squares[low]
+                indices[low], indices[high] = indices[high], indices[low]
+                low += 1
+                high -= 1
+        if k - 1 <= high:
+            last = high
+        elif k - 1 >= low:
+            first = low
+        else:
+            return
+
+
+@kernel
+def place_sorted(distances, indices, n, nearest_distances, nearest_indices):
+    """Sort n candidates by (distance, index) and write the first ones out, each at its rank among all.
+
+    Counting ranks has no branches to mispredict, so it is the fastest sort of a few hundred values.
+    """
+    k, sum_of_ranks = nearest_distances.size, 0
+    for i in range(n):
+        rank = 0
+        for j in range(n):
+            rank += distances[j] < distances[i]
+        sum_of_ranks += rank
+        if rank < k:
+            nearest_distances[rank], nearest_indices[rank] = distances[i], indices[i]
+    if sum_of_ranks == n * (n - 1) // 2:
+        return
+    for i in range(n):  # some are equally far: their indices decide
+        rank = 0
+        for j in range(n):
+            rank += (distances[j] < distances[i]) | ((distances[j] == distances[i]) & (indices[j] < indices[i]))
+        if rank < k:
+            nearest_distances[rank], nearest_indices[rank] = distances[i], indices[i]

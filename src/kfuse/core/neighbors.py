@@ -6,8 +6,10 @@ as a stage asks for them.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -16,8 +18,9 @@ from numpy.typing import NDArray
 from kfuse.core import kd_tree
 from kfuse.core.distances import Distances, EuclideanDistances, GraphDistances, distances_for
 from kfuse.core.nearest import select_nearest
+from kfuse.core.threads import over_ranges
 
-ENTRIES_KEPT = 2**25  # of the table of neighbours (12 bytes each) before it is searched anew instead
+ENTRIES_KEPT = 350_000_000  # of the table of neighbours (12 bytes each) before it is searched anew instead
 KD_TREE_DIMENSIONS = 12  # above, looking at every distance is about as fast
 ENTRIES_PER_BLOCK = 2**20  # of distances or neighbours that one thread holds at a time
 
@@ -46,6 +49,16 @@ class NeighborSearch(Protocol):
     def rows_per_block(self, k: int) -> int:
         """How many samples to ask for at a time."""
 
+    def subset(self, kept: NDArray[np.intp]) -> NeighborSearch:
+        """The search among some of the samples."""
+
+    def in_spatial_order(self) -> tuple[NeighborSearch, NDArray[np.intp]]:
+        """The search with samples numbered so that near ones come near each other, and the sample of each number.
+
+        That order depends on the points alone, so what is computed in it does not depend on the order of rows. Where
+        there are no points, it is the order of rows.
+        """
+
 
 class BruteForceSearch:
     """Looks at every distance."""
@@ -61,13 +74,24 @@ class BruteForceSearch:
     def rows_per_block(self, k: int) -> int:
         return max(1, ENTRIES_PER_BLOCK // (self.distances.n_samples + k))
 
+    def subset(self, kept: NDArray[np.intp]) -> BruteForceSearch:
+        return BruteForceSearch(self.distances.subset(kept))
+
+    def in_spatial_order(self) -> tuple[BruteForceSearch, NDArray[np.intp]]:
+        points = getattr(self.distances, "points", None)
+        if points is None:
+            return self, self.visiting_order
+        order = kd_tree.spatial_order(points)
+        return self.subset(order), order
+
 
 class KDTreeSearch:
     """Looks only where a neighbour can be; for Euclidean distances in few dimensions."""
 
-    def __init__(self, distances: EuclideanDistances):
+    def __init__(self, distances: EuclideanDistances, n_threads: int = 1, tree: kd_tree.KDTree | None = None):
         self.distances = distances
-        self.tree = kd_tree.build(distances.points)
+        self.n_threads = n_threads
+        self.tree = kd_tree.build(distances.points, n_threads) if tree is None else tree
         self.visiting_order = self.tree.order.astype(np.intp)
         self.most_neighbors = distances.n_samples - 1
 
@@ -77,6 +101,13 @@ class KDTreeSearch:
 
     def rows_per_block(self, k: int) -> int:
         return max(1, ENTRIES_PER_BLOCK // (8 * max(1, k)))
+
+    def subset(self, kept: NDArray[np.intp]) -> KDTreeSearch:
+        return KDTreeSearch(self.distances.subset(kept), self.n_threads)
+
+    def in_spatial_order(self) -> tuple[KDTreeSearch, NDArray[np.intp]]:
+        tree = self.tree._replace(order=np.arange(self.tree.order.size, dtype=np.int32))
+        return KDTreeSearch(self.distances.at(tree.points), self.n_threads, tree), self.visiting_order
 
 
 class GraphSearch:
@@ -104,19 +135,25 @@ class GraphSearch:
     def rows_per_block(self, k: int) -> int:
         return max(1, ENTRIES_PER_BLOCK // max(1, k))
 
+    def subset(self, kept: NDArray[np.intp]) -> GraphSearch:
+        return GraphSearch(self.distances.subset(kept))
+
+    def in_spatial_order(self) -> tuple[GraphSearch, NDArray[np.intp]]:
+        return self, self.visiting_order
+
 
 def suits_kd_tree(distances: EuclideanDistances) -> bool:
     """Whether the tree is likely to be the faster of the two: it is in few dimensions."""
     return distances.points.shape[1] <= KD_TREE_DIMENSIONS
 
 
-def choose_search(X: Any, metric: str | Callable[..., float], how: str) -> NeighborSearch:
+def choose_search(X: Any, metric: str | Callable[..., float], how: str, n_threads: int = 1) -> NeighborSearch:
     """Choose the search for an input, a metric and the way asked for ("auto", "kd_tree" or "brute")."""
     distances = distances_for(X, metric)
     if isinstance(distances, GraphDistances):
         return GraphSearch(distances)
     if isinstance(distances, EuclideanDistances) and (how == "kd_tree" or (how == "auto" and suits_kd_tree(distances))):
-        return KDTreeSearch(distances)
+        return KDTreeSearch(distances, n_threads)
     return BruteForceSearch(distances)
 
 
@@ -148,20 +185,27 @@ class NeighborTable:
             yield from self.search_blocks(rows, k)
 
     def search_blocks(self, rows: NDArray[np.intp], k: int) -> Iterator[NeighborBlock]:
-        """Search a few blocks at a time, one a thread, so that only those are in memory."""
+        """Search block after block, a few ahead of what is used, so that only those are in memory."""
         size = self.search.rows_per_block(k)
-        parts = [rows[start : start + size] for start in range(0, len(rows), size)]
-        if self.n_threads == 1 or len(parts) == 1:
+        parts = (rows[start : start + size] for start in range(0, len(rows), size))
+        if self.n_threads == 1 or len(rows) <= size:
             yield from (self.search.query(part, k) for part in parts)
             return
         with ThreadPoolExecutor(self.n_threads) as pool:
-            for start in range(0, len(parts), self.n_threads):
-                yield from pool.map(lambda part: self.search.query(part, k), parts[start : start + self.n_threads])
+            ahead = deque(pool.submit(self.search.query, part, k) for part in islice(parts, 2 * self.n_threads))
+            while ahead:
+                block = ahead.popleft().result()
+                ahead.extend(pool.submit(self.search.query, part, k) for part in islice(parts, 1))
+                yield block
 
     def subset(self, kept: NDArray[np.intp]) -> NeighborTable:
         """The table of the same distances between some of the samples."""
-        search: Any = type(self.search)
-        return NeighborTable(search(self.distances.subset(kept)), self.n_threads)
+        return NeighborTable(self.search.subset(kept), self.n_threads)
+
+    def in_spatial_order(self) -> tuple[NeighborTable, NDArray[np.intp]]:
+        """The table with samples numbered in an order of their own, and the sample of each number."""
+        search, order = self.search.in_spatial_order()
+        return NeighborTable(search, self.n_threads), order
 
     def collect(self, k: int) -> NeighborBlock:
         """Give the k nearest neighbours of every sample as one block."""
@@ -170,8 +214,12 @@ class NeighborTable:
             return NeighborBlock(kept.rows, kept.indices[:, :k], kept.distances[:, :k])
         indices = np.empty((self.n_samples, k), dtype=np.int32)
         distances = np.empty((self.n_samples, k))
-        for block in self.search_blocks(self.search.visiting_order, k):
+
+        def fill(start: int, stop: int) -> None:
+            block = self.search.query(self.search.visiting_order[start:stop], k)
             indices[block.rows], distances[block.rows] = block.indices, block.distances
+
+        over_ranges(fill, self.n_samples, self.search.rows_per_block(k), self.n_threads)
         return NeighborBlock(np.arange(self.n_samples), indices, distances)
 
     def _slices_of_kept(self, k: int) -> Iterator[NeighborBlock]:

@@ -105,7 +105,7 @@ def pieces_of_nodes(starts, stops, tree_piece):
 @kernel
 def bridge_by_tree(tree, tree_piece, node_piece, first, second, distance):
     """Find the shortest bridges, looking only into boxes that can hold a shorter one."""
-    points, order, bounds, starts, stops = tree
+    points, order, bounds, starts, stops, _ = tree
     n_nodes, n_features = starts.size, points.shape[1]
     pending = np.empty(MAX_DEPTH, dtype=np.int64)
     point = np.empty(n_features)
