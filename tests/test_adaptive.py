@@ -11,7 +11,7 @@ from sklearn.neighbors import kneighbors_graph
 from strategies import samples
 
 from kfuse import KFuse
-from kfuse.core import distinct
+from kfuse.core import distinct, kd_tree
 from kfuse.core.neighbors import NeighborTable, choose_search
 
 REAL_SETS = {
@@ -22,10 +22,19 @@ REAL_SETS = {
 }
 
 
+def in_spatial_order(X):
+    """The distinct samples in the order in which the adaptive fusion numbers them, and the number of each sample."""
+    points, place = np.unique(X, axis=0, return_inverse=True)
+    order = kd_tree.spatial_order(points)
+    return points[order], np.argsort(order)[place.ravel()]
+
+
 @settings(max_examples=300)
 @given(samples(max_samples=60), st.sampled_from(["kd_tree", "brute"]))
 def test_equals_the_reference(X, neighbors):
-    model, reference = KFuse(1, neighbors=neighbors).fit(X), Reference(X)
+    points, place = in_spatial_order(X)
+    model, reference = KFuse(1, neighbors=neighbors).fit(X), Reference(points)
+    reference.place = place
     assert model.natural_value_ == reference.lam
     assert model.n_neighbors_ == reference.k
     np.testing.assert_array_equal(model.subcluster_labels_, np.array(reference.labels)[reference.place])
@@ -141,12 +150,28 @@ def test_twins_stay_together_where_their_distance_is_rounded(metric):
 
 @settings(max_examples=50)
 @given(samples(max_samples=60), st.sampled_from(["kd_tree", "brute"]))
-def test_both_ways_of_finding_identical_samples_agree(X, neighbors):
+def test_identical_samples_are_one_place(X, neighbors):
     table = NeighborTable(choose_search(X, "euclidean", neighbors))
-    for found in (distinct.find_places(table), distinct._equal_rows(X), distinct._at_distance_zero(table)):
-        first, place = np.unique(X, axis=0, return_index=True, return_inverse=True)[1:]
-        np.testing.assert_array_equal(found.first, np.sort(first))
-        np.testing.assert_array_equal(found.first[found.place], first[place.ravel()])
+    points, place = in_spatial_order(X)
+    found, of_places = distinct.find_places(table)
+    np.testing.assert_array_equal(found.place, place)
+    np.testing.assert_array_equal(X[found.first], points)
+    np.testing.assert_array_equal(of_places.distances.points, points)
+    first, inverse = np.unique(X, axis=0, return_index=True, return_inverse=True)[1:]
+    np.testing.assert_array_equal(np.sort(found.first), np.sort(first))
+    for leaders in (distinct._by_equal_rows(X), distinct._by_distance_zero(table)):
+        np.testing.assert_array_equal(leaders, first[inverse.ravel()])
+
+
+@settings(max_examples=200)
+@given(samples(max_samples=150, max_features=25), st.integers(0, 2**32 - 1), st.sampled_from(["kd_tree", "brute"]))
+def test_row_order_does_not_matter_even_with_ties(X, seed, neighbors):
+    shuffled = np.random.default_rng(seed).permutation(len(X))
+    np.testing.assert_array_equal(X[shuffled][kd_tree.spatial_order(X[shuffled])], X[kd_tree.spatial_order(X)])
+    model, again = KFuse(neighbors=neighbors).fit(X), KFuse(neighbors=neighbors).fit(X[shuffled])
+    np.testing.assert_array_equal(again.tree_.log_index, model.tree_.log_index)
+    np.testing.assert_array_equal(again.subcluster_labels_, model.subcluster_labels_[shuffled])
+    assert_same_clusters(again.labels_, model.labels_[shuffled])
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, -1])

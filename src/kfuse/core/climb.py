@@ -64,7 +64,7 @@ def densest_mutual(indices, log_density, representatives, start, stop):
 @kernel
 def contains(neighbors, sample):
     """Whether a sample is among some neighbours."""
+    found = False
     for near in neighbors:
-        if near == sample:
-            return True
-    return False
+        found |= near == sample
+    return found

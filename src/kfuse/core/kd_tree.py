@@ -99,7 +99,7 @@ def nodes_over(points, levels):
 
 @kernel
 def halve(X, columns, order, start, stop, levels, are_leaves):
-    """Halve a range at the median of its widest column, and its halves, `levels` times; `columns` moves with `order`."""
+    """Halve a range at the median of its widest column, and its halves, `levels` times; `columns` follow `order`."""
     pending = np.empty((MAX_DEPTH, 3), dtype=np.int64)
     pivot = np.empty(columns.shape[1], dtype=columns.dtype)
     pending[0, 0], pending[0, 1], pending[0, 2], n_pending = start, stop, levels, 1

@@ -81,7 +81,7 @@ class BruteForceSearch:
         points = getattr(self.distances, "points", None)
         if points is None:
             return self, self.visiting_order
-        order = kd_tree.spatial_order(points)
+        order = kd_tree.spatial_order(points).astype(np.intp)
         return self.subset(order), order
 
 

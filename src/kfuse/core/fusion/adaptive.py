@@ -25,7 +25,7 @@ def fuse(
     neighbors: NeighborTable, nearest: NeighborBlock, log_density: NDArray[np.float64], labels: NDArray[np.intp]
 ) -> FusionTree:
     """Fuse sub-clusters, the pair with the largest index first, down to one."""
-    links = links_between(nearest, labels, log_density, neighbors.search.visiting_order, neighbors.n_threads)
+    links = links_between(nearest, labels, log_density, neighbors.n_threads)
     links = with_bridges(links, neighbors, nearest, log_density, labels)
     n_subclusters = int(labels.max()) + 1
     sizes = np.bincount(labels, minlength=n_subclusters).astype(np.float64)

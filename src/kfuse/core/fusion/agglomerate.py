@@ -6,6 +6,7 @@ a link to a node that a has a link to already is added to that one. A heap with 
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -33,208 +34,227 @@ class Nodes(NamedTuple):
     log_density: NDArray[np.float64]  # the sum over its samples
 
 
+# What belongs to a link lies together in one line of memory, and so does what belongs to a node: the fusions jump from
+# place to place, and each line that is not at hand costs as much as a hundred additions.
+LINK = np.dtype(
+    [
+        ("ends", np.int32, (2,)),  # the nodes that it connects
+        ("following", np.int32, (2,)),  # the entry after it in the list of each end
+        ("place", np.int64),  # in the queue, NONE once it is gone
+        ("weight", np.float64),
+        ("level", np.float64),
+        ("log_weight", np.float64),
+        ("mean_level", np.float64),
+        ("padding", np.float64),
+    ]
+)
+NODE = np.dtype(
+    [
+        ("size", np.float64),
+        ("log_density", np.float64),  # the sum over its samples
+        ("log_size", np.float64),
+        ("mean_log_density", np.float64),
+        ("head", np.int32),  # of the list of its links: an entry is 2 * link + (0 for its first end, 1 for its second)
+        ("known", np.int32),  # the fusing node's link to this one, NONE in between
+        ("padding", np.int64),
+    ]
+)
+QUEUED = np.dtype([("value", np.float64), ("link", np.int64)])
+
+
 class Graph(NamedTuple):
-    """The graph while it fuses: a fused node keeps the smaller number."""
+    """The graph while it fuses, and its links by falling index; a fused node keeps the smaller number."""
 
-    first: NDArray[np.int32]
-    second: NDArray[np.int32]
-    weight: NDArray[np.float64]
-    level: NDArray[np.float64]
-    size: NDArray[np.float64]
-    log_density: NDArray[np.float64]
-    head: NDArray[np.int64]  # of each node's list; an entry is 2 * link + (0 for its first end, 1 for its second)
-    following: NDArray[np.int64]  # the entry after this one
-    known: NDArray[np.int64]  # the fusing node's link to each other node, NONE in between
+    links: NDArray[np.void]
+    nodes: NDArray[np.void]
+    queue: NDArray[np.void]  # a heap with four below each; ties by the smaller pair of nodes
 
 
-class Queue(NamedTuple):
-    """The links by falling index; ties by the smaller pair of nodes."""
-
-    value: NDArray[np.float64]
-    heap: NDArray[np.int64]
-    place: NDArray[np.int64]  # of each link in the heap, NONE once it is gone
-
-
-@kernel
-def agglomerate(links, nodes):
+def agglomerate(links: Links, nodes: Nodes) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Fuse the nodes of a connected graph until one is left.
 
     Gives the two nodes of each fusion, where a fused node keeps the smaller number, and the log of the index.
     """
-    graph, queue = thread_links(links, nodes), queue_of(links.first.size)
-    n_fusions, n_left = nodes.size.size - 1, links.first.size
-    for link in range(n_left):
-        queue.value[link] = value_of(graph, link)
-    for slot in range(n_left // 2 - 1, -1, -1):
-        sift_down(graph, queue, slot, n_left)
+    n_links, n_nodes = links.first.size, nodes.size.size
+    graph = Graph(np.zeros(n_links, LINK), np.zeros(n_nodes, NODE), np.zeros(n_links, QUEUED))
+    fill(graph, links, nodes)
+    return fuse_all(graph)
 
+
+@kernel
+def fill(graph, links, nodes):
+    """Put each link into the lists of both its ends, and all into the queue."""
+    for i in range(nodes.size.size):
+        node = graph.nodes[i]
+        node.size, node.log_density = nodes.size[i], nodes.log_density[i]
+        node.head = node.known = NONE
+        note_node(node)
+    for i in range(links.first.size):
+        link = graph.links[i]
+        link.ends[0], link.ends[1] = links.first[i], links.second[i]
+        link.weight, link.level = links.weight[i], links.level[i]
+        note_link(link)
+        thread(graph, 2 * i, link.ends[0])
+        thread(graph, 2 * i + 1, link.ends[1])
+        put(graph, i, i, value_of(graph, link))
+    for slot in range(links.first.size - 1, -1, -1):
+        sink(graph, slot, graph.queue[slot].link, graph.queue[slot].value, links.first.size)
+
+
+@kernel
+def fuse_all(graph):
+    """Fuse the best pair, again and again."""
+    n_fusions, n_left = graph.nodes.size - 1, graph.links.size
     fused = np.empty((n_fusions, 2), dtype=np.intp)
     log_index = np.empty(n_fusions)
     for fusion in range(n_fusions):
-        best = queue.heap[0]
-        a = min(graph.first[best], graph.second[best])
-        b = max(graph.first[best], graph.second[best])
+        best = graph.queue[0].link
+        ends = graph.links[best].ends
+        a, b = min(ends[0], ends[1]), max(ends[0], ends[1])
         fused[fusion, 0], fused[fusion, 1] = a, b
-        log_index[fusion] = queue.value[best]
-        n_left = remove(graph, queue, best, n_left)
-        graph.size[a] += graph.size[b]
-        graph.log_density[a] += graph.log_density[b]
-        n_left = take_over(graph, queue, a, b, n_left)
-        take_anew(graph, queue, a, n_left)
+        log_index[fusion] = graph.queue[0].value
+        n_left = remove(graph, best, n_left)
+        node, other = graph.nodes[a], graph.nodes[b]
+        node.size += other.size
+        node.log_density += other.log_density
+        note_node(node)
+        n_left = take_over(graph, a, b, n_left)
+        take_anew(graph, a, n_left)
     return fused, log_index
 
 
 @kernel
-def thread_links(links, nodes):
-    """Put each link into the lists of both its ends."""
-    n_nodes, n_links = nodes.size.size, links.first.size
-    head = np.full(n_nodes, NONE)
-    following = np.full(2 * n_links, NONE)
-    for link in range(n_links):
-        thread(2 * link, links.first[link], head, following)
-        thread(2 * link + 1, links.second[link], head, following)
-    return Graph(
-        links.first.copy(),
-        links.second.copy(),
-        links.weight.copy(),
-        links.level.copy(),
-        nodes.size.copy(),
-        nodes.log_density.copy(),
-        head,
-        following,
-        np.full(n_nodes, NONE),
-    )
+def note_node(node):
+    """Note what the index takes from a node's sums."""
+    node.log_size = math.log(node.size)
+    node.mean_log_density = node.log_density / node.size
 
 
 @kernel
-def thread(entry, node, head, following):
+def note_link(link):
+    """Note what the index takes from a link's sums."""
+    link.log_weight = math.log(link.weight)
+    link.mean_level = link.level / link.weight
+
+
+@kernel
+def thread(graph, entry, node):
     """Put an entry at the front of a node's list."""
-    following[entry] = head[node]
-    head[node] = entry
+    graph.links[entry >> 1].following[entry & 1] = graph.nodes[node].head
+    graph.nodes[node].head = entry
 
 
 @kernel
-def take_over(graph, queue, a, b, n_left):
+def take_over(graph, a, b, n_left):
     """Move b's links to a, adding up those to a common neighbour; return how many links are left."""
-    entry = graph.head[a]
+    entry = graph.nodes[a].head
     while entry != NONE:
-        if queue.place[entry // 2] != NONE:
-            graph.known[other_end(graph, entry)] = entry // 2
-        entry = graph.following[entry]
-    entry = graph.head[b]
+        link = graph.links[entry >> 1]
+        if link.place != NONE:
+            graph.nodes[link.ends[1 - (entry & 1)]].known = entry >> 1
+        entry = link.following[entry & 1]
+    entry = graph.nodes[b].head
     while entry != NONE:
-        after, link = graph.following[entry], entry // 2
-        if queue.place[link] != NONE:
-            common = graph.known[other_end(graph, entry)]
-            if common != NONE:
-                graph.weight[common] += graph.weight[link]
-                graph.level[common] += graph.level[link]
-                n_left = remove(graph, queue, link, n_left)
+        link = graph.links[entry >> 1]
+        after = link.following[entry & 1]
+        if link.place != NONE:
+            known = graph.nodes[link.ends[1 - (entry & 1)]].known
+            if known != NONE:
+                common = graph.links[known]
+                common.weight += link.weight
+                common.level += link.level
+                note_link(common)
+                n_left = remove(graph, entry >> 1, n_left)
             else:
-                ends = graph.first if entry % 2 == 0 else graph.second
-                ends[link] = a
-                thread(entry, a, graph.head, graph.following)
+                link.ends[entry & 1] = a
+                thread(graph, entry, a)
         entry = after
     return n_left
 
 
 @kernel
-def take_anew(graph, queue, a, n_left):
+def take_anew(graph, a, n_left):
     """Take the index of each of a's links anew, and drop the links that are gone from its list."""
-    entry, before = graph.head[a], NONE
+    entry, before = graph.nodes[a].head, NONE
     while entry != NONE:
-        after, link = graph.following[entry], entry // 2
-        if queue.place[link] != NONE:
-            graph.known[other_end(graph, entry)] = NONE
-            queue.value[link] = value_of(graph, link)
-            sift_up(graph, queue, queue.place[link])
-            sift_down(graph, queue, queue.place[link], n_left)
+        link = graph.links[entry >> 1]
+        after = link.following[entry & 1]
+        if link.place != NONE:
+            graph.nodes[link.ends[1 - (entry & 1)]].known = NONE
+            settle(graph, link.place, entry >> 1, value_of(graph, link), n_left)
             before = entry
         elif before == NONE:
-            graph.head[a] = after
+            graph.nodes[a].head = after
         else:
-            graph.following[before] = after
+            graph.links[before >> 1].following[before & 1] = after
         entry = after
-
-
-@kernel
-def other_end(graph, entry):
-    """The node at the far end of an entry's link."""
-    return graph.second[entry // 2] if entry % 2 == 0 else graph.first[entry // 2]
 
 
 @kernel
 def value_of(graph, link):
     """The logarithm of the index of a link's two nodes."""
-    a, b = graph.first[link], graph.second[link]
+    a, b = graph.nodes[link.ends[0]], graph.nodes[link.ends[1]]
     return log_fusion_index(
-        graph.weight[link],
-        graph.level[link] / graph.weight[link],
-        graph.size[a],
-        graph.size[b],
-        graph.log_density[a] / graph.size[a],
-        graph.log_density[b] / graph.size[b],
+        link.log_weight, link.mean_level, a.log_size, b.log_size, a.mean_log_density, b.mean_log_density
     )
 
 
 @kernel
-def queue_of(n_links):
-    """An unordered queue of all links."""
-    return Queue(np.empty(n_links), np.arange(n_links), np.arange(n_links))
-
-
-@kernel
-def precedes(graph, queue, link, other):
+def precedes(graph, value, link, other_value, other):
     """Whether a link fuses before another: the larger index, then the smaller pair of nodes."""
-    if queue.value[link] != queue.value[other]:
-        return queue.value[link] > queue.value[other]
-    low, high = min(graph.first[link], graph.second[link]), max(graph.first[link], graph.second[link])
-    other_low, other_high = min(graph.first[other], graph.second[other]), max(graph.first[other], graph.second[other])
-    return low < other_low or (low == other_low and high < other_high)
+    if value != other_value:
+        return value > other_value
+    ends, other_ends = graph.links[link].ends, graph.links[other].ends
+    low, other_low = min(ends[0], ends[1]), min(other_ends[0], other_ends[1])
+    return low < other_low or (low == other_low and max(ends[0], ends[1]) < max(other_ends[0], other_ends[1]))
 
 
 @kernel
-def sift_up(graph, queue, slot):
-    """Let the link at a slot rise to its place."""
-    link = queue.heap[slot]
+def put(graph, slot, link, value):
+    """Put a link into a slot of the queue."""
+    graph.queue[slot].link = link
+    graph.queue[slot].value = value
+    graph.links[link].place = slot
+
+
+@kernel
+def settle(graph, slot, link, value, n_left):
+    """Let a link with a new value rise or sink from a slot to its place."""
     while slot > 0:
-        above = (slot - 1) // 2
-        if not precedes(graph, queue, link, queue.heap[above]):
+        above = graph.queue[(slot - 1) >> 2]
+        if not precedes(graph, value, link, above.value, above.link):
             break
-        queue.heap[slot] = queue.heap[above]
-        queue.place[queue.heap[slot]] = slot
-        slot = above
-    queue.heap[slot] = link
-    queue.place[link] = slot
+        put(graph, slot, above.link, above.value)
+        slot = (slot - 1) >> 2
+    sink(graph, slot, link, value, n_left)
 
 
 @kernel
-def sift_down(graph, queue, slot, n_left):
-    """Let the link at a slot sink to its place."""
-    link = queue.heap[slot]
-    while True:
-        below = 2 * slot + 1
-        if below >= n_left:
+def sink(graph, slot, link, value, n_left):
+    """Let a link sink from a slot to its place."""
+    while 4 * slot + 1 < n_left:
+        best = 4 * slot + 1
+        for below in range(best + 1, min(best + 4, n_left)):
+            if precedes(
+                graph,
+                graph.queue[below].value,
+                graph.queue[below].link,
+                graph.queue[best].value,
+                graph.queue[best].link,
+            ):
+                best = below
+        if not precedes(graph, graph.queue[best].value, graph.queue[best].link, value, link):
             break
-        if below + 1 < n_left and precedes(graph, queue, queue.heap[below + 1], queue.heap[below]):
-            below += 1
-        if not precedes(graph, queue, queue.heap[below], link):
-            break
-        queue.heap[slot] = queue.heap[below]
-        queue.place[queue.heap[slot]] = slot
-        slot = below
-    queue.heap[slot] = link
-    queue.place[link] = slot
+        put(graph, slot, graph.queue[best].link, graph.queue[best].value)
+        slot = best
+    put(graph, slot, link, value)
 
 
 @kernel
-def remove(graph, queue, link, n_left):
+def remove(graph, link, n_left):
     """Take a link out of the queue; return how many are left."""
-    slot, last = queue.place[link], queue.heap[n_left - 1]
-    queue.place[link] = NONE
-    if last != link:
-        queue.heap[slot] = last
-        queue.place[last] = slot
-        sift_up(graph, queue, slot)
-        sift_down(graph, queue, queue.place[last], n_left - 1)
+    slot, last = graph.links[link].place, graph.queue[n_left - 1]
+    graph.links[link].place = NONE
+    if last.link != link:
+        settle(graph, slot, last.link, last.value, n_left - 1)
     return n_left - 1

@@ -10,8 +10,6 @@ Links are added up as they are found, sub-cluster by sub-cluster, and never held
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,50 +18,47 @@ from kfuse.core.fusion.agglomerate import Links
 from kfuse.core.fusion.index import link_weight
 from kfuse.core.neighbors import NeighborBlock
 from kfuse.core.partition import is_within
+from kfuse.core.threads import over_ranges
 
 SAMPLES_PER_PART = 2**15  # whose links one thread adds up at a time
 
 
 def links_between(
-    nearest: NeighborBlock,
-    labels: NDArray[np.intp],
-    log_density: NDArray[np.float64],
-    visiting_order: NDArray[np.intp],
-    n_threads: int,
+    nearest: NeighborBlock, labels: NDArray[np.intp], log_density: NDArray[np.float64], n_threads: int
 ) -> Links:
     """Add up the links between each two sub-clusters."""
-    members, starts = _members_in_order(labels, visiting_order)
+    if nearest.indices.shape[1] == 0:  # one sample
+        return Links(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.empty(0))
+    members, starts = members_of(labels, int(labels.max()) + 1)
+    farthest = nearest.distances[:, -1].copy(), nearest.indices[:, -1].copy()
 
-    def add_up(part: tuple[int, int]) -> Links:
-        return add_up_links(members, starts, part[0], part[1], nearest.indices, nearest.distances, labels, log_density)
+    def add_up(start: int, stop: int) -> Links:
+        begin, end = np.searchsorted(starts[:-1], [start, stop])
+        table = nearest.indices, nearest.distances, *farthest
+        return add_up_links(members, starts, begin, end, *table, labels, log_density)
 
-    with ThreadPoolExecutor(n_threads) as pool:
-        found = list(pool.map(add_up, _parts(starts)))
-    return _both_ways(Links(*(np.concatenate(columns) for columns in zip(*found, strict=True))))
-
-
-def _members_in_order(
-    labels: NDArray[np.intp], visiting_order: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The members of each sub-cluster by ascending index, neighbouring sub-clusters one after the other."""
-    n_subclusters = int(labels.max()) + 1
-    place = np.full(n_subclusters, labels.size)
-    np.minimum.at(place, labels[visiting_order], np.arange(labels.size))
-    rank = np.empty(n_subclusters, dtype=np.intp)
-    rank[np.argsort(place)] = np.arange(n_subclusters)
-    members = np.argsort(rank[labels], kind="stable")
-    return members, np.concatenate([[0], np.cumsum(np.bincount(rank[labels], minlength=n_subclusters))])
-
-
-def _parts(starts: NDArray[np.intp]) -> list[tuple[int, int]]:
-    """Ranges of sub-clusters with about as many samples each."""
-    n_parts = max(1, int(starts[-1]) // SAMPLES_PER_PART)
-    ends = np.unique(np.searchsorted(starts, np.linspace(0, starts[-1], n_parts + 1)))
-    return list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)) or [(0, 0)]
+    found = over_ranges(add_up, labels.size, max(SAMPLES_PER_PART, labels.size // (8 * n_threads)), n_threads)
+    return _both_ways(Links(*(np.concatenate(columns) for columns in zip(*found, strict=True))), starts.size - 1)
 
 
 @kernel
-def add_up_links(members, starts, begin, end, indices, distances, labels, log_density):
+def members_of(labels, n_subclusters):
+    """The members of each sub-cluster by ascending index, one sub-cluster after the other, and where each starts."""
+    starts = np.zeros(n_subclusters + 1, dtype=np.intp)
+    for label in labels:
+        starts[label + 1] += 1
+    starts = np.cumsum(starts)
+    members, filled = np.empty(labels.size, dtype=np.int32), starts.copy()
+    for sample in range(labels.size):
+        members[filled[labels[sample]]] = sample
+        filled[labels[sample]] += 1
+    return members, starts
+
+
+@kernel
+def add_up_links(
+    members, starts, begin, end, indices, distances, farthest_distances, farthest_indices, labels, log_density
+):
     """Add up the links that go out from a range of sub-clusters, each pair of samples on one side only."""
     k = indices.shape[1]
     around = np.full(labels.size, -1, dtype=np.int32)  # the sample whose neighbourhood was marked last
@@ -72,27 +67,28 @@ def add_up_links(members, starts, begin, end, indices, distances, labels, log_de
     first, second = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
     weight, level = np.empty(room), np.empty(room)
     count = 0
-    for position in range(begin, end):
+    for own in range(begin, end):
         floor = count
-        for sample in members[starts[position] : starts[position + 1]]:
-            own = labels[sample]
+        for position in range(starts[own], starts[own + 1]):
+            sample = members[position]
             for rank in range(k):
                 other = indices[sample, rank]
-                if labels[other] == own:
+                there = labels[other]
+                if there == own:
                     continue
-                mutual = is_within(distances[sample, rank], sample, distances[other, k - 1], indices[other, k - 1])
-                if mutual and labels[other] < own:
+                mutual = is_within(distances[sample, rank], sample, farthest_distances[other], farthest_indices[other])
+                if mutual and there < own:
                     continue  # added up on the other side
                 amount = link_weight(shared_neighbors(sample, other, indices, around) / (k + 1), mutual)
-                slot = slot_of[labels[other]]
-                if slot < floor or second[slot] != labels[other]:
+                slot = slot_of[there]
+                if slot < floor:
                     if count == room:
                         room *= 2
                         first, second = _longer(first, room), _longer(second, room)
                         weight, level = _longer(weight, room), _longer(level, room)
                     slot = count
-                    slot_of[labels[other]] = slot
-                    first[slot], second[slot], weight[slot], level[slot] = own, labels[other], 0.0, 0.0
+                    slot_of[there] = slot
+                    first[slot], second[slot], weight[slot], level[slot] = own, there, 0.0, 0.0
                     count += 1
                 weight[slot] += amount
                 level[slot] += amount * min(log_density[sample], log_density[other])
@@ -104,11 +100,11 @@ def shared_neighbors(sample, other, indices, around):
     """Count what the neighbourhoods of two samples share, each with the sample itself; `other` is near `sample`."""
     if around[sample] != sample:
         around[sample] = sample
-        for near in indices[sample]:
-            around[near] = sample
+        for rank in range(indices.shape[1]):
+            around[indices[sample, rank]] = sample
     shared = 1  # `other` itself
-    for near in indices[other]:
-        shared += around[near] == sample
+    for rank in range(indices.shape[1]):
+        shared += around[np.uint32(indices[other, rank])] == sample
     return shared
 
 
@@ -119,10 +115,12 @@ def _longer(array, room):
     return longer
 
 
-def _both_ways(links: Links) -> Links:
+def _both_ways(links: Links, n_subclusters: int) -> Links:
     """Add up what goes from i to j and from j to i; give each pair once, i < j."""
     lower, upper = np.minimum(links.first, links.second), np.maximum(links.first, links.second)
-    order = np.lexsort((links.first > links.second, upper, lower))
+    order = np.argsort(
+        lower.astype(np.int64) * n_subclusters + upper, kind="stable"
+    )  # what goes out from i stays first
     lower, upper = lower[order], upper[order]
     starts = np.flatnonzero(np.append(True, (np.diff(lower) != 0) | (np.diff(upper) != 0))) if lower.size else order
     return Links(
