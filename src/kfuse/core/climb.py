@@ -45,8 +45,12 @@ def climb(
 def order_of_leaving(basins: Basins, log_density: NDArray[np.float64]) -> NDArray[np.intp]:
     """Number the samples in the order in which they leave their sub-clusters: the sparsest first, peaks (-1) never."""
     climbs = np.flatnonzero(basins.representatives != np.arange(log_density.size))
+    levels = log_density[climbs]
+    sparsest_first = np.argsort(levels)
+    if (np.diff(levels[sparsest_first]) == 0).any():
+        sparsest_first = np.argsort(levels, kind="stable")  # slower, but of equals the first comes first
     order = np.full(log_density.size, -1)
-    order[climbs[np.argsort(log_density[climbs], kind="stable")]] = np.arange(climbs.size)
+    order[climbs[sparsest_first]] = np.arange(climbs.size)
     return order
 
 

@@ -260,8 +260,8 @@ def query(tree, queries, own, k):
                 found[n_found], found_squares[n_found] = sample, squares[j]
                 n_found += (squares[j] <= reach) & (sample != itself)
             if n_found >= room or (reach == np.inf and n_found >= k + LEAF_SIZE):
-                n_found, reach = keep_nearest(found_squares, found, n_found, k, room)
-        n_found, reach = keep_nearest(found_squares, found, n_found, k, room)
+                n_found, reach = keep_nearest(found_squares, found, n_found, k, reach, room)
+        n_found, reach = keep_nearest(found_squares, found, n_found, k, reach, room)
         for j in range(n_found):
             found_squares[j] = np.sqrt(found_squares[j])
         place_sorted(found_squares, found, n_found, distances[row], indices[row])

@@ -69,14 +69,17 @@ def select_nearest(block, own, k):
 
 
 @kernel
-def keep_nearest(squares, indices, n, k, room):
+def keep_nearest(squares, indices, n, k, reach, room):
     """Drop candidates that are not among the k nearest, keep a few more; give how many stay, and their reach.
 
-    Candidates come with squared distances. Those that go are farther than k others, even after rounding a root.
+    Candidates come with squared distances, none beyond `reach`. Those that go are farther than k others, even after
+    rounding a root.
     """
-    farthest = 0.0
-    for j in range(n):
-        farthest = max(farthest, squares[j])
+    farthest = reach
+    if reach == np.inf:
+        farthest = 0.0
+        for j in range(n):
+            farthest = max(farthest, squares[j])
     reach = threshold(squares, n, k, farthest) * (1.0 + 1e-15)
     n_kept = 0
     for j in range(n):

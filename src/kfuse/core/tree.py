@@ -154,9 +154,13 @@ def apply_fusions(children, n_leaves):
 def labels_by_size(labels: NDArray[np.intp]) -> NDArray[np.intp]:
     """Renumber labels 0, 1, ... by falling size, then by smallest sample index; negative labels stay."""
     kept = np.flatnonzero(labels >= 0)
-    _, first, inverse, sizes = np.unique(labels[kept], return_index=True, return_inverse=True, return_counts=True)
+    values = labels[kept]
+    sizes = np.bincount(values)
+    first = np.zeros(sizes.size, dtype=np.intp)
+    first[values[::-1]] = kept[::-1]  # the first of several is written last
+    used = np.flatnonzero(sizes)
     rank = np.empty(sizes.size, dtype=np.intp)
-    rank[np.lexsort((first, -sizes))] = np.arange(sizes.size)
+    rank[used[np.lexsort((first[used], -sizes[used]))]] = np.arange(used.size)
     renumbered = labels.astype(np.intp)
-    renumbered[kept] = rank[inverse.ravel()]
+    renumbered[kept] = rank[values]
     return renumbered
