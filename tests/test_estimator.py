@@ -178,7 +178,7 @@ def test_pipeline_clone_and_pickle():
 
 def test_verbose_names_the_stages(capsys):
     KFuse(2, verbose=True).fit(X_IRIS)
-    printed = capsys.readouterr().out
+    printed = capsys.readouterr().err
     for stage in ("neighbours", "natural neighbours", "density", "sub-clusters", "fusion"):
         assert stage in printed
 

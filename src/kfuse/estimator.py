@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numbers
-import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,7 +51,7 @@ class KFuse(ClusterMixin, BaseEstimator):
     n_jobs : int or None, default=None
         The number of threads; None and -1 mean all cores. The result is the same for each.
     verbose : bool, default=False
-        Whether to print each stage with its time.
+        Whether to show on standard error which stage runs, how far it is, its rate and the time left.
 
     Attributes
     ----------
@@ -143,9 +141,8 @@ class KFuse(ClusterMixin, BaseEstimator):
         data = self._checked(X, reset=True)
         if isinstance(self.n_clusters, numbers.Integral):
             validation.check_enough_samples(data.shape[0], self.n_clusters)
-        with self._stage("neighbours"):
-            neighbors = self._neighbor_table(data)
-        flow = FLOWS[self.fusion](neighbors, self._stage)
+        neighbors = self._neighbor_table(data)
+        flow = FLOWS[self.fusion](neighbors)
 
         self.natural_value_, self.n_neighbors_ = flow.natural.natural_value, flow.n_neighbors
         self.reverse_neighbor_counts_ = flow.natural.reverse_counts
@@ -228,17 +225,14 @@ class KFuse(ClusterMixin, BaseEstimator):
         from joblib import effective_n_jobs  # noqa: PLC0415
 
         from kfuse.core.neighbors import NeighborTable, choose_search  # noqa: PLC0415
+        from kfuse.core.progress import SILENT  # noqa: PLC0415
+        from kfuse.progress import ProgressBar  # noqa: PLC0415
 
         n_threads = effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs)
-        return NeighborTable(choose_search(data, self.metric, self.neighbors, n_threads), n_threads)
-
-    @contextmanager
-    def _stage(self, name: str) -> Iterator[None]:
-        """Print a stage's name and time if asked to."""
-        start = time.perf_counter()
-        yield
-        if self.verbose:
-            print(f"[kfuse] {name}: {time.perf_counter() - start:.2f} s")
+        progress = ProgressBar() if self.verbose else SILENT
+        with progress.stage("order"):
+            search = choose_search(data, self.metric, self.neighbors, n_threads)
+        return NeighborTable(search, n_threads, progress)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

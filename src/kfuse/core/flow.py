@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +12,6 @@ from kfuse.core import climb, density, distinct, natural, partition
 from kfuse.core.fusion import adaptive, paper
 from kfuse.core.neighbors import NeighborTable
 from kfuse.core.tree import FusionTree
-
-Stage = Callable[[str], AbstractContextManager[None]]
 
 REACH = 4  # the most neighbours to link a sample with, in units of lambda: hubs make max(nb) needlessly large
 
@@ -31,8 +28,9 @@ class Flow(NamedTuple):
     tree: FusionTree
 
 
-def fuse_as_printed(neighbors: NeighborTable, stage: Stage) -> Flow:
+def fuse_as_printed(neighbors: NeighborTable) -> Flow:
     """Follow the paper, Algorithms 1 to 3."""
+    stage = neighbors.progress.stage
     with stage("natural neighbours"):
         found = natural.search(neighbors)
     with stage("density"):
@@ -44,9 +42,10 @@ def fuse_as_printed(neighbors: NeighborTable, stage: Stage) -> Flow:
     return Flow(found, found.n_neighbors, rho.values, rho.representatives, parts.labels, parts.left_out, tree)
 
 
-def fuse_adaptively(neighbors: NeighborTable, stage: Stage) -> Flow:
+def fuse_adaptively(neighbors: NeighborTable) -> Flow:
     """Follow the default: the same stages, on distinct samples, with an index that follows the fusions."""
-    with stage("distinct samples"):
+    stage = neighbors.progress.stage
+    with stage("neighbours"):
         places, neighbors = distinct.find_places(neighbors)
     with stage("natural neighbours"):
         found = natural.search(neighbors)
@@ -90,4 +89,4 @@ def _nobodys_neighbors(places: distinct.Places, found: natural.NaturalNeighbors)
     return (found.reverse_counts == 0) & (samples == 1) & (samples.size > 1)
 
 
-FLOWS: dict[str, Callable[[NeighborTable, Stage], Flow]] = {"adaptive": fuse_adaptively, "paper": fuse_as_printed}
+FLOWS: dict[str, Callable[[NeighborTable], Flow]] = {"adaptive": fuse_adaptively, "paper": fuse_as_printed}

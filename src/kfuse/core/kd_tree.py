@@ -19,7 +19,7 @@ from kfuse.core.nearest import keep_nearest, place_sorted
 LEAF_SIZE = 16
 MAX_DEPTH = 64
 SPLIT_COLUMNS = 16  # the widest ones: where there are more, these tell points apart well enough
-SAMPLES_PER_TASK = 2**16  # below, another thread is not worth its start
+SAMPLES_PER_TASK = 2**16  # that one thread puts in order
 
 
 class KDTree(NamedTuple):
@@ -60,7 +60,7 @@ def spatial_order(X: NDArray[Any], n_threads: int = 1) -> NDArray[np.int32]:
     levels = n_levels(len(X))
     ranges = [(0, len(X))]
     with ThreadPoolExecutor(n_threads) as pool:
-        while levels > 0 and n_threads > 1 and len(X) // len(ranges) > SAMPLES_PER_TASK and len(ranges) < 8 * n_threads:
+        while levels > 0 and len(X) // len(ranges) > SAMPLES_PER_TASK:
             list(pool.map(lambda r: halve(X, columns, order, *r, 1, False), ranges))
             ranges = [half for a, b in ranges for half in ((a, (a + b) // 2), ((a + b) // 2, b))]
             levels -= 1

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from kfuse.core import kd_tree
 from kfuse.core.distances import Distances, EuclideanDistances, GraphDistances, distances_for
 from kfuse.core.nearest import select_nearest
+from kfuse.core.progress import SILENT, Progress
 from kfuse.core.threads import over_ranges
 
 ENTRIES_KEPT = 350_000_000  # of the table of neighbours (12 bytes each) before it is searched anew instead
@@ -160,8 +161,9 @@ def choose_search(X: Any, metric: str | Callable[..., float], how: str, n_thread
 class NeighborTable:
     """The neighbours of all samples, for any k, in blocks and with several threads."""
 
-    def __init__(self, search: NeighborSearch, n_threads: int = 1):
+    def __init__(self, search: NeighborSearch, n_threads: int = 1, progress: Progress = SILENT):
         self.search = search
+        self.progress = progress
         self.distances = search.distances
         self.n_samples = search.distances.n_samples
         self.n_threads = n_threads
@@ -188,24 +190,24 @@ class NeighborTable:
         """Search block after block, a few ahead of what is used, so that only those are in memory."""
         size = self.search.rows_per_block(k)
         parts = (rows[start : start + size] for start in range(0, len(rows), size))
-        if self.n_threads == 1 or len(rows) <= size:
-            yield from (self.search.query(part, k) for part in parts)
-            return
+        n_done = 0
         with ThreadPoolExecutor(self.n_threads) as pool:
             ahead = deque(pool.submit(self.search.query, part, k) for part in islice(parts, 2 * self.n_threads))
             while ahead:
                 block = ahead.popleft().result()
                 ahead.extend(pool.submit(self.search.query, part, k) for part in islice(parts, 1))
                 yield block
+                n_done += block.rows.size
+                self.progress.advance(n_done, len(rows), "samples")
 
     def subset(self, kept: NDArray[np.intp]) -> NeighborTable:
         """The table of the same distances between some of the samples."""
-        return NeighborTable(self.search.subset(kept), self.n_threads)
+        return NeighborTable(self.search.subset(kept), self.n_threads, self.progress)
 
     def in_spatial_order(self) -> tuple[NeighborTable, NDArray[np.intp]]:
         """The table with samples numbered in an order of their own, and the sample of each number."""
         search, order = self.search.in_spatial_order()
-        return NeighborTable(search, self.n_threads), order
+        return NeighborTable(search, self.n_threads, self.progress), order
 
     def collect(self, k: int) -> NeighborBlock:
         """Give the k nearest neighbours of every sample as one block."""
@@ -219,7 +221,7 @@ class NeighborTable:
             block = self.search.query(self.search.visiting_order[start:stop], k)
             indices[block.rows], distances[block.rows] = block.indices, block.distances
 
-        over_ranges(fill, self.n_samples, self.search.rows_per_block(k), self.n_threads)
+        over_ranges(fill, self.n_samples, self.search.rows_per_block(k), self.n_threads, self.progress)
         return NeighborBlock(np.arange(self.n_samples), indices, distances)
 
     def _slices_of_kept(self, k: int) -> Iterator[NeighborBlock]:

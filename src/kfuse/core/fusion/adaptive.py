@@ -25,12 +25,12 @@ def fuse(
     neighbors: NeighborTable, nearest: NeighborBlock, log_density: NDArray[np.float64], labels: NDArray[np.intp]
 ) -> FusionTree:
     """Fuse sub-clusters, the pair with the largest index first, down to one."""
-    links = links_between(nearest, labels, log_density, neighbors.n_threads)
+    links = links_between(nearest, labels, log_density, neighbors.n_threads, neighbors.progress)
     links = with_bridges(links, neighbors, nearest, log_density, labels)
     n_subclusters = int(labels.max()) + 1
     sizes = np.bincount(labels, minlength=n_subclusters).astype(np.float64)
     log_densities = np.bincount(labels, weights=log_density, minlength=n_subclusters).astype(np.float64)
-    fused, log_index = agglomerate(links, Nodes(sizes, log_densities))
+    fused, log_index = agglomerate(links, Nodes(sizes, log_densities), neighbors.progress)
     tree = tree_of_fusions(labels, fused[:, 0], fused[:, 1], log_index)
     first, second = tree.sizes[tree.children.T]
     return tree._replace(strength=strengths(log_index, first, second))

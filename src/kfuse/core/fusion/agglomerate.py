@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from kfuse.core.compiled import kernel
 from kfuse.core.fusion.index import log_fusion_index
+from kfuse.core.progress import SILENT, Progress
 
 NONE = -1
+FUSIONS_AT_A_TIME = 2**15  # between two looks at the keyboard
 
 
 class Links(NamedTuple):
@@ -70,7 +72,9 @@ class Graph(NamedTuple):
     queue: NDArray[np.void]  # a heap with four below each; ties by the smaller pair of nodes
 
 
-def agglomerate(links: Links, nodes: Nodes) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def agglomerate(
+    links: Links, nodes: Nodes, progress: Progress = SILENT
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Fuse the nodes of a connected graph until one is left.
 
     Gives the two nodes of each fusion, where a fused node keeps the smaller number, and the log of the index.
@@ -78,7 +82,13 @@ def agglomerate(links: Links, nodes: Nodes) -> tuple[NDArray[np.intp], NDArray[n
     n_links, n_nodes = links.first.size, nodes.size.size
     graph = Graph(np.zeros(n_links, LINK), np.zeros(n_nodes, NODE), np.zeros(n_links, QUEUED))
     fill(graph, links, nodes)
-    return fuse_all(graph)
+    n_fusions, n_left = n_nodes - 1, n_links
+    fused, log_index = np.empty((n_fusions, 2), dtype=np.intp), np.empty(n_fusions)
+    for begin in range(0, n_fusions, FUSIONS_AT_A_TIME):
+        end = min(begin + FUSIONS_AT_A_TIME, n_fusions)
+        n_left = fuse_best(graph, n_left, fused[begin:end], log_index[begin:end])
+        progress.advance(end, n_fusions, "fusions")
+    return fused, log_index
 
 
 @kernel
@@ -102,12 +112,9 @@ def fill(graph, links, nodes):
 
 
 @kernel
-def fuse_all(graph):
-    """Fuse the best pair, again and again."""
-    n_fusions, n_left = graph.nodes.size - 1, graph.links.size
-    fused = np.empty((n_fusions, 2), dtype=np.intp)
-    log_index = np.empty(n_fusions)
-    for fusion in range(n_fusions):
+def fuse_best(graph, n_left, fused, log_index):
+    """Fuse the best pair, so many times; note what fused, and return how many links are left."""
+    for fusion in range(log_index.size):
         best = graph.queue[0].link
         ends = graph.links[best].ends
         a, b = min(ends[0], ends[1]), max(ends[0], ends[1])
@@ -120,7 +127,7 @@ def fuse_all(graph):
         note_node(node)
         n_left = take_over(graph, a, b, n_left)
         take_anew(graph, a, n_left)
-    return fused, log_index
+    return n_left
 
 
 @kernel

@@ -17,7 +17,8 @@ from kfuse.core.compiled import kernel
 from kfuse.core.kd_tree import MAX_DEPTH, squared_distance_to_box
 from kfuse.core.neighbors import KDTreeSearch, NeighborSearch
 
-ROWS_AT_A_TIME = 64
+ROWS_AT_A_TIME = 64  # of distances
+SAMPLES_AT_A_TIME = 2**14  # between two looks at the keyboard
 
 
 class Bridges(NamedTuple):
@@ -58,7 +59,9 @@ def _shortest_of_each(search: NeighborSearch, piece: NDArray[np.int32]) -> Bridg
     if isinstance(search, KDTreeSearch):
         tree_piece = piece[search.tree.order]
         node_piece = pieces_of_nodes(search.tree.starts, search.tree.stops, tree_piece)
-        bridge_by_tree(search.tree, tree_piece, node_piece, first, second, distance)
+        for begin in range(0, piece.size, SAMPLES_AT_A_TIME):
+            end = min(begin + SAMPLES_AT_A_TIME, piece.size)
+            bridge_by_tree(search.tree, begin, end, tree_piece, node_piece, first, second, distance)
         distance = search.distances.finish(distance)
     else:
         for start in range(0, piece.size, ROWS_AT_A_TIME):
@@ -103,13 +106,13 @@ def pieces_of_nodes(starts, stops, tree_piece):
 
 
 @kernel
-def bridge_by_tree(tree, tree_piece, node_piece, first, second, distance):
-    """Find the shortest bridges, looking only into boxes that can hold a shorter one."""
+def bridge_by_tree(tree, begin, end, tree_piece, node_piece, first, second, distance):
+    """Improve the shortest bridges from a range of samples, looking only into boxes that can hold a shorter one."""
     points, order, bounds, starts, stops, _ = tree
     n_nodes, n_features = starts.size, points.shape[1]
     pending = np.empty(MAX_DEPTH, dtype=np.int64)
     point = np.empty(n_features)
-    for position in range(order.size):
+    for position in range(begin, end):
         point[:] = points[position]
         sample, own = order[position], tree_piece[position]
         pending[0], n_pending = 0, 1

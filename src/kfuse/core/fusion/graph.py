@@ -18,13 +18,18 @@ from kfuse.core.fusion.agglomerate import Links
 from kfuse.core.fusion.index import link_weight
 from kfuse.core.neighbors import NeighborBlock
 from kfuse.core.partition import is_within
+from kfuse.core.progress import SILENT, Progress
 from kfuse.core.threads import over_ranges
 
 SAMPLES_PER_PART = 2**15  # whose links one thread adds up at a time
 
 
 def links_between(
-    nearest: NeighborBlock, labels: NDArray[np.intp], log_density: NDArray[np.float64], n_threads: int
+    nearest: NeighborBlock,
+    labels: NDArray[np.intp],
+    log_density: NDArray[np.float64],
+    n_threads: int,
+    progress: Progress = SILENT,
 ) -> Links:
     """Add up the links between each two sub-clusters."""
     if nearest.indices.shape[1] == 0:  # one sample
@@ -37,7 +42,7 @@ def links_between(
         table = nearest.indices, nearest.distances, *farthest
         return add_up_links(members, starts, begin, end, *table, labels, log_density)
 
-    found = over_ranges(add_up, labels.size, max(SAMPLES_PER_PART, labels.size // (8 * n_threads)), n_threads)
+    found = over_ranges(add_up, labels.size, max(SAMPLES_PER_PART, labels.size // 64), n_threads, progress)
     return _both_ways(Links(*(np.concatenate(columns) for columns in zip(*found, strict=True))), starts.size - 1)
 
 

@@ -1,0 +1,86 @@
+"""What a fit says while it runs, and that it can be stopped."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+from kfuse import KFuse
+from kfuse.progress import ProgressBar, clock
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_shows_stage_share_rate_and_time_left(monkeypatch):
+    seconds = iter([100.0, 102.0, 102.01, 110.0])
+    monkeypatch.setattr(time, "perf_counter", lambda: next(seconds))
+    out = Terminal()
+    bar = ProgressBar(out)
+    with bar.stage("neighbours"):
+        bar.advance(2000, 8000, "samples")
+        bar.advance(2001, 8000, "samples")  # too soon after the last to be shown
+    lines = out.getvalue().split("\r\x1b[2K")
+    assert lines[2] == "[kfuse] neighbours         ######------------------  25%  1,000 samples/s  0:07 left"
+    assert lines[3] == "[kfuse] neighbours: 10.00 s\n"
+    assert len(lines) == 4
+
+
+def test_a_pipe_gets_one_line_per_stage():
+    out = io.StringIO()
+    bar = ProgressBar(out)
+    with bar.stage("fusion"):
+        bar.advance(1, 2, "fusions")
+    assert out.getvalue().startswith("[kfuse] fusion: ")
+    assert out.getvalue().count("\n") == 1
+
+
+def test_an_error_clears_the_bar():
+    out = Terminal()
+    with pytest.raises(KeyboardInterrupt), ProgressBar(out).stage("fusion"):
+        raise KeyboardInterrupt
+    assert out.getvalue().endswith("\r\x1b[2K")
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(0.2, "0:01"), (59.5, "1:00"), (3725, "1:02:06")])
+def test_clock(seconds, shown):
+    assert clock(seconds) == shown
+
+
+def test_every_stage_of_a_fit_is_named_once(capsys):
+    KFuse(2, verbose=True).fit(np.random.default_rng(0).random((300, 2)))
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    stages = [line.split(":")[0].removeprefix("[kfuse] ") for line in captured.err.splitlines()]
+    assert stages == ["order", "neighbours", "natural neighbours", "density", "sub-clusters", "fusion"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
+def test_an_interrupt_stops_a_fit_and_leaves_no_thread():
+    code = """
+        import threading, time
+        import numpy as np
+        from kfuse import KFuse
+        X = np.random.default_rng(0).random((400_000, 3))
+        KFuse().fit(X[:500])
+        print("ready", flush=True)
+        try:
+            while True:
+                KFuse().fit(X)
+        except KeyboardInterrupt:
+            print("stopped", threading.active_count(), flush=True)
+    """
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.7)
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "stopped 1\n"
+        assert process.wait(timeout=60) == 0
