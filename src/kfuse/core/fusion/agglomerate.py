@@ -70,10 +70,11 @@ class Graph(NamedTuple):
     queue: NDArray[np.void]  # a heap with four below each; ties by the smaller pair of nodes
 
 
-def agglomerate(links: Links, nodes: Nodes) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def agglomerate(links: Links, nodes: Nodes) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
     """Fuse the nodes of a connected graph until one is left.
 
-    Gives the two nodes of each fusion, where a fused node keeps the smaller number, and the log of the index.
+    Gives the two nodes of each fusion, where a fused node keeps the smaller number, the log of the index, and the log
+    of the weight of the links between the two.
     """
     n_links, n_nodes = links.first.size, nodes.size.size
     graph = Graph(np.zeros(n_links, LINK), np.zeros(n_nodes, NODE), np.zeros(n_links, QUEUED))
@@ -106,13 +107,13 @@ def fuse_all(graph):
     """Fuse the best pair, again and again."""
     n_fusions, n_left = graph.nodes.size - 1, graph.links.size
     fused = np.empty((n_fusions, 2), dtype=np.intp)
-    log_index = np.empty(n_fusions)
+    log_index, log_weight = np.empty(n_fusions), np.empty(n_fusions)
     for fusion in range(n_fusions):
         best = graph.queue[0].link
         ends = graph.links[best].ends
         a, b = min(ends[0], ends[1]), max(ends[0], ends[1])
         fused[fusion, 0], fused[fusion, 1] = a, b
-        log_index[fusion] = graph.queue[0].value
+        log_index[fusion], log_weight[fusion] = graph.queue[0].value, graph.links[best].log_weight
         n_left = remove(graph, best, n_left)
         node, other = graph.nodes[a], graph.nodes[b]
         node.size += other.size
@@ -120,7 +121,7 @@ def fuse_all(graph):
         note_node(node)
         n_left = take_over(graph, a, b, n_left)
         take_anew(graph, a, n_left)
-    return fused, log_index
+    return fused, log_index, log_weight
 
 
 @kernel
