@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import math
 import os
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
@@ -75,31 +74,31 @@ def weighing_by(link_weight: Callable[..., float]) -> Change:
     return (adaptive, "links_between", built_anew(graph, "link_weight", link_weight).links_between)
 
 
-def same_index(weight, level, size, other_size, rho, other_rho):
+def same_index(log_weight, level, log_size, other_log_size, rho, other_rho):
     """The default, to check that a module built anew gives the same."""
-    sizes = math.log(min(size, other_size)) + 0.5 * math.log(max(size, other_size))
-    return math.log(weight) - sizes + level - (rho + other_rho) / 2.0
+    sizes = min(log_size, other_log_size) + 0.5 * max(log_size, other_log_size)
+    return log_weight - sizes + level - (rho + other_rho) / 2.0
 
 
-def no_density(weight, level, size, other_size, rho, other_rho):
+def no_density(log_weight, level, log_size, other_log_size, rho, other_rho):
     """Boundary connectivity alone."""
-    return math.log(weight) - math.log(min(size, other_size)) - 0.5 * math.log(max(size, other_size))
+    return log_weight - min(log_size, other_log_size) - 0.5 * max(log_size, other_log_size)
 
 
-def doubled_valley(weight, level, size, other_size, rho, other_rho):
+def doubled_valley(log_weight, level, log_size, other_log_size, rho, other_rho):
     """The density term squared."""
-    sizes = math.log(min(size, other_size)) + 0.5 * math.log(max(size, other_size))
-    return math.log(weight) - sizes + 2.0 * level - (rho + other_rho)
+    sizes = min(log_size, other_log_size) + 0.5 * max(log_size, other_log_size)
+    return log_weight - sizes + 2.0 * level - (rho + other_rho)
 
 
-def smaller_size_only(weight, level, size, other_size, rho, other_rho):
+def smaller_size_only(log_weight, level, log_size, other_log_size, rho, other_rho):
     """W / min, as Eq. 5 has it."""
-    return math.log(weight) - math.log(min(size, other_size)) + level - (rho + other_rho) / 2.0
+    return log_weight - min(log_size, other_log_size) + level - (rho + other_rho) / 2.0
 
 
-def both_sizes(weight, level, size, other_size, rho, other_rho):
+def both_sizes(log_weight, level, log_size, other_log_size, rho, other_rho):
     """W / (min x max): the mean weight over all pairs, as in average linkage."""
-    return math.log(weight) - math.log(size) - math.log(other_size) + level - (rho + other_rho) / 2.0
+    return log_weight - log_size - other_log_size + level - (rho + other_rho) / 2.0
 
 
 def sizes_to(larger_exponent: float) -> tuple[Change, ...]:
@@ -113,11 +112,12 @@ def sizes_to(larger_exponent: float) -> tuple[Change, ...]:
     return ((adaptive, "strengths", strengths),)
 
 
-@numba.njit
-def first_indices(links, nodes):
+def first_indices(links: agglomerate.Links, nodes: agglomerate.Nodes) -> NDArray[np.float64]:
     """The index of each link before any fusion."""
-    graph = agglomerate.thread_links(links, nodes)
-    return np.array([agglomerate.value_of(graph, link) for link in range(links.first.size)])
+    log_size, mean_density = np.log(nodes.size), nodes.log_density / nodes.size
+    sizes = log_size[links.first], log_size[links.second]
+    valley = links.level / links.weight - (mean_density[links.first] + mean_density[links.second]) / 2
+    return np.log(links.weight) - np.minimum(*sizes) - 0.5 * np.maximum(*sizes) + valley
 
 
 def fuse_once(
@@ -173,10 +173,12 @@ NO_MAX_NB = (natural.NaturalNeighbors, "n_neighbors", property(lambda found: fou
 def climb_among_lambda() -> Change:
     """Look for the densest natural neighbour among lambda: the square root of its square."""
     default = climb.climb
-    return (climb, "climb", lambda indices, rho, natural_value: default(indices, rho, natural_value**2))
+    return (climb, "climb", lambda indices, rho, natural_value, *rest: default(indices, rho, natural_value**2, *rest))
 
 
-def every_sample_its_own(indices: NDArray[np.int32], rho: NDArray[np.float64], natural_value: int) -> climb.Basins:
+def every_sample_its_own(
+    indices: NDArray[np.int32], rho: NDArray[np.float64], natural_value: int, n_threads: int = 1
+) -> climb.Basins:
     """No sub-clusters."""
     return climb.Basins(np.arange(rho.size), np.arange(rho.size))
 
