@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import math
 import os
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
@@ -75,61 +74,66 @@ def weighing_by(link_weight: Callable[..., float]) -> Change:
     return (adaptive, "links_between", built_anew(graph, "link_weight", link_weight).links_between)
 
 
-def same_index(weight, level, size, other_size, rho, other_rho):
+def same_index(log_weight, level, log_size, other_log_size, rho, other_rho):
     """The default, to check that a module built anew gives the same."""
-    sizes = math.log(min(size, other_size)) + 0.5 * math.log(max(size, other_size))
-    return math.log(weight) - sizes + level - (rho + other_rho) / 2.0
+    sizes = min(log_size, other_log_size) + 0.5 * max(log_size, other_log_size)
+    return log_weight - sizes + level - (rho + other_rho) / 2.0
 
 
-def no_density(weight, level, size, other_size, rho, other_rho):
+def no_density(log_weight, level, log_size, other_log_size, rho, other_rho):
     """Boundary connectivity alone."""
-    return math.log(weight) - math.log(min(size, other_size)) - 0.5 * math.log(max(size, other_size))
+    return log_weight - min(log_size, other_log_size) - 0.5 * max(log_size, other_log_size)
 
 
-def doubled_valley(weight, level, size, other_size, rho, other_rho):
+def doubled_valley(log_weight, level, log_size, other_log_size, rho, other_rho):
     """The density term squared."""
-    sizes = math.log(min(size, other_size)) + 0.5 * math.log(max(size, other_size))
-    return math.log(weight) - sizes + 2.0 * level - (rho + other_rho)
+    sizes = min(log_size, other_log_size) + 0.5 * max(log_size, other_log_size)
+    return log_weight - sizes + 2.0 * level - (rho + other_rho)
 
 
-def smaller_size_only(weight, level, size, other_size, rho, other_rho):
+def smaller_size_only(log_weight, level, log_size, other_log_size, rho, other_rho):
     """W / min, as Eq. 5 has it."""
-    return math.log(weight) - math.log(min(size, other_size)) + level - (rho + other_rho) / 2.0
+    return log_weight - min(log_size, other_log_size) + level - (rho + other_rho) / 2.0
 
 
-def both_sizes(weight, level, size, other_size, rho, other_rho):
+def both_sizes(log_weight, level, log_size, other_log_size, rho, other_rho):
     """W / (min x max): the mean weight over all pairs, as in average linkage."""
-    return math.log(weight) - math.log(size) - math.log(other_size) + level - (rho + other_rho) / 2.0
+    return log_weight - log_size - other_log_size + level - (rho + other_rho) / 2.0
 
 
 def sizes_to(larger_exponent: float) -> tuple[Change, ...]:
     """Let the strengths follow an index that falls with the larger size to another power."""
     default = adaptive.strengths
 
-    def strengths(log_index, sizes, other_sizes):
+    def strengths(log_index, log_weight, sizes, other_sizes):
         larger = np.log(np.maximum(sizes, other_sizes))
-        return default(log_index + (larger_exponent - 0.5) * larger, sizes, other_sizes)
+        return default(log_index + (larger_exponent - 0.5) * larger, log_weight, sizes, other_sizes)
 
-    return (adaptive, "strengths", strengths), (number, "HOMOGENEITY", 1 + larger_exponent)
+    return ((adaptive, "strengths", strengths),)
 
 
-@numba.njit
-def first_indices(links, nodes):
+def first_indices(links: agglomerate.Links, nodes: agglomerate.Nodes) -> NDArray[np.float64]:
     """The index of each link before any fusion."""
-    graph = agglomerate.thread_links(links, nodes)
-    return np.array([agglomerate.value_of(graph, link) for link in range(links.first.size)])
+    log_size, mean_density = np.log(nodes.size), nodes.log_density / nodes.size
+    sizes = log_size[links.first], log_size[links.second]
+    valley = links.level / links.weight - (mean_density[links.first] + mean_density[links.second]) / 2
+    return np.log(links.weight) - np.minimum(*sizes) - 0.5 * np.maximum(*sizes) + valley
 
 
-def fuse_once(links: agglomerate.Links, nodes: agglomerate.Nodes) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def fuse_once(
+    links: agglomerate.Links, nodes: agglomerate.Nodes
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
     """Fuse by the first indices, best first: Kruskal's algorithm."""
     log_index = first_indices(links, nodes)
+    best_first = np.lexsort((links.second, links.first, -log_index))
     rank = np.empty(log_index.size)
-    rank[np.lexsort((links.second, links.first, -log_index))] = np.arange(log_index.size) + 1
+    rank[best_first] = np.arange(log_index.size) + 1
     shape = (nodes.log_density.size, nodes.log_density.size)
     tree = minimum_spanning_tree(csr_array((rank, (links.first, links.second)), shape=shape)).tocoo()
     order = np.argsort(tree.data)
     fused = np.column_stack([tree.row, tree.col])[order].astype(np.intp)
-    return fused, -np.sort(-log_index)[tree.data[order].astype(int) - 1]
+    link = best_first[tree.data[order].astype(int) - 1]
+    return fused, log_index[link], np.log(links.weight[link])
 
 
 # The graph
@@ -169,10 +173,12 @@ NO_MAX_NB = (natural.NaturalNeighbors, "n_neighbors", property(lambda found: fou
 def climb_among_lambda() -> Change:
     """Look for the densest natural neighbour among lambda: the square root of its square."""
     default = climb.climb
-    return (climb, "climb", lambda indices, rho, natural_value: default(indices, rho, natural_value**2))
+    return (climb, "climb", lambda indices, rho, natural_value, *rest: default(indices, rho, natural_value**2, *rest))
 
 
-def every_sample_its_own(indices: NDArray[np.int32], rho: NDArray[np.float64], natural_value: int) -> climb.Basins:
+def every_sample_its_own(
+    indices: NDArray[np.int32], rho: NDArray[np.float64], natural_value: int, n_threads: int = 1
+) -> climb.Basins:
     """No sub-clusters."""
     return climb.Basins(np.arange(rho.size), np.arange(rho.size))
 
@@ -191,6 +197,31 @@ def density_with_counts() -> tuple[Change, ...]:
         return log_density(distances) + np.log(np.maximum(counts[0], 0.5))
 
     return (natural, "search", noting_search), (density, "log_density", with_counts)
+
+
+# The number of clusters
+
+
+def density_by_its_root() -> Change:
+    """Let density count as little as the weight does: the root of the index without its sizes."""
+    default = adaptive.strengths
+
+    def strengths(log_index, log_weight, sizes, other_sizes):
+        smaller, larger = np.minimum(sizes, other_sizes), np.maximum(sizes, other_sizes)
+        connection = log_index + np.log(smaller) + np.log(larger) / 2
+        return default(log_index - (connection - log_weight) / 2, log_weight, sizes, other_sizes)
+
+    return (adaptive, "strengths", strengths)
+
+
+def clear_by_gap_alone(ascending: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Ask for the same gap whatever the number of borders."""
+    return (ascending[:-1] < 1) & (np.diff(np.log(ascending)) >= number.LEAST_GAP)
+
+
+def all_clear(ascending: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Take any gap above a border weaker than usual."""
+    return ascending[:-1] < 1
 
 
 # All variants
@@ -225,12 +256,11 @@ VARIANTS = (
     Variant("density", "with reverse counts (Eq. 1)", density_with_counts()),
     Variant("number", "ALLOWANCE = 2", constant("ALLOWANCE", 2.0)),
     Variant("number", "ALLOWANCE = 8", constant("ALLOWANCE", 8.0)),
-    Variant("number", "LEAST_GAP = 0.05", constant("LEAST_GAP", 0.05)),
-    Variant("number", "LEAST_GAP = 0.2", constant("LEAST_GAP", 0.2)),
-    Variant("number", "WEAK = 0.25", constant("WEAK", 0.25)),
-    Variant("number", "WEAK = 1", constant("WEAK", 1.0)),
-    Variant("number", "HOMOGENEITY = 1", constant("HOMOGENEITY", 1.0)),
-    Variant("number", "HOMOGENEITY = 2", constant("HOMOGENEITY", 2.0)),
+    Variant("number", "LEAST_GAP = 0.25", constant("LEAST_GAP", 0.25)),
+    Variant("number", "LEAST_GAP = 1", constant("LEAST_GAP", 1.0)),
+    Variant("number", "no least gap", ((number, "_is_clear", all_clear),)),
+    Variant("number", "the same least gap for all numbers", ((number, "_is_clear", clear_by_gap_alone),)),
+    Variant("number", "density by its root, too", (density_by_its_root(),)),
     Variant("number", "no line: 1 is usual", ((number, "_median_line", lambda x, y: np.zeros(y.size)),)),
     Variant("number", "no slope: the median", ((number, "_median_line", lambda x, y: np.full(y.size, np.median(y))),)),
 )

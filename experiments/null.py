@@ -1,7 +1,7 @@
-"""How often the number of clusters is right where it is known for sure: no structure at all, and separated Gaussians.
+"""How often the number of clusters is right where it is known for sure: noise, separated Gaussians, thin shapes.
 
-Run ``python -m experiments.null --out null.md``, or with a constant of number.py changed, on small samples only:
-``python -m experiments.null --set LEAST_GAP=0.05 --samples 200``.
+Run ``python -m experiments.null --out null.md``, or with a constant of number.py changed, one table on small samples:
+``python -m experiments.null --set LEAST_GAP=0.25 --tables null --samples 200``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.datasets import make_circles, make_moons
 
 from kfuse import KFuse
 from kfuse.core import number as number_rules
@@ -22,10 +23,50 @@ LARGE = 5000  # samples from which on fewer seeds are run
 PER_GAUSSIAN = 100
 SEPARATION = 8.0  # the least distance of two centres, in standard deviations
 NUMBERS = ((2, 5), (6, 10), (11, 15))
+TABLES = ("null", "separated", "thin")
+THIN_SAMPLES = (300, 1000, 3000, 10000)
 
 NULLS: dict[str, Callable[[np.random.Generator, tuple[int, int]], NDArray[np.float64]]] = {
     "uniform": lambda rng, shape: rng.random(shape),
     "one Gaussian": lambda rng, shape: rng.standard_normal(shape),
+}
+
+
+def ring(rng: np.random.Generator, n: int, width: float) -> NDArray[np.float64]:
+    """A circle with Gaussian noise."""
+    angle = rng.uniform(0, 2 * np.pi, n)
+    return np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(scale=width, size=(n, 2))
+
+
+def spirals(rng: np.random.Generator, n: int) -> NDArray[np.float64]:
+    """Three arms with Gaussian noise."""
+    arm, along = rng.integers(0, 3, n), rng.uniform(1, 3 * np.pi, n)
+    angle = along + arm * 2 * np.pi / 3
+    points = np.column_stack([along * np.cos(angle), along * np.sin(angle)])
+    return points + rng.normal(scale=0.15, size=(n, 2))
+
+
+def seed_of(rng: np.random.Generator) -> int:
+    """A seed for scikit-learn's generators."""
+    return int(rng.integers(2**31))
+
+
+THIN: dict[str, tuple[int, Callable[[np.random.Generator, int], NDArray[np.float64]]]] = {
+    "two moons, noise 0.03": (2, lambda rng, n: make_moons(n, noise=0.03, random_state=seed_of(rng))[0]),
+    "two moons, noise 0.06": (2, lambda rng, n: make_moons(n, noise=0.06, random_state=seed_of(rng))[0]),
+    "two circles, noise 0.03": (
+        2,
+        lambda rng, n: make_circles(n, noise=0.03, factor=0.5, random_state=seed_of(rng))[0],
+    ),
+    "three spirals": (3, spirals),
+    "two normal columns, 8 apart": (2, lambda rng, n: rng.standard_normal((n, 1)) + 8 * rng.integers(0, 2, (n, 1))),
+    "one ring, noise 0.1": (1, lambda rng, n: ring(rng, n, 0.1)),
+    "one ring, noise 0.03": (1, lambda rng, n: ring(rng, n, 0.03)),
+    "one Gaussian, 5 : 1": (1, lambda rng, n: rng.standard_normal((n, 2)) * [5, 1]),
+    "one Gaussian, 30 : 1": (1, lambda rng, n: rng.standard_normal((n, 2)) * [30, 1]),
+    "one uniform strip, 10 : 1": (1, lambda rng, n: rng.random((n, 2)) * [10, 1]),
+    "one normal column": (1, lambda rng, n: rng.standard_normal((n, 1))),
+    "one uniform column": (1, lambda rng, n: rng.random((n, 1))),
 }
 
 
@@ -96,12 +137,32 @@ def separated_table(n_seeds: int) -> list[str]:
     return lines
 
 
+def thin_table(n_seeds: int) -> list[str]:
+    """Markdown: thin shapes."""
+    lines = [
+        f"Share of fits that find the right number of thin shapes ({n_seeds} seeds):",
+        "",
+        "| shapes | number | " + " | ".join(f"n = {n}" for n in THIN_SAMPLES) + " |",
+        "|---|---|" + "---|" * len(THIN_SAMPLES),
+    ]
+    for name, (number, draw) in THIN.items():
+        shares = [
+            np.mean([number_found(draw(np.random.default_rng(s), n)) == number for s in range(n_seeds)])
+            for n in THIN_SAMPLES
+        ]
+        lines.append(f"| {name} | {number} | " + " | ".join(f"{s:.2f}" for s in shares) + " |")
+        print(lines[-1], flush=True)
+    return lines
+
+
 def main() -> None:
-    """Print both tables."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=100, help="for 200 and 1000 samples")
     parser.add_argument("--seeds-large", type=int, default=100, help="for 5000 samples")
     parser.add_argument("--seeds-separated", type=int, default=10, help="for each number of Gaussians")
+    parser.add_argument("--seeds-thin", type=int, default=20, help="for each thin shape and number of samples")
+    parser.add_argument("--tables", nargs="+", choices=TABLES, default=TABLES)
     parser.add_argument("--samples", type=int, nargs="+", default=SAMPLES, help="of structureless data")
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="constants of number.py to change")
     parser.add_argument("--out", type=Path)
@@ -112,9 +173,14 @@ def main() -> None:
             parser.error(f"number.py has no {name}")
         setattr(number_rules, name, float(value))
     seeds = {n: args.seeds if n < LARGE else args.seeds_large for n in args.samples}
-    lines = [*null_table(seeds), "", *separated_table(args.seeds_separated)]
+    tables = {
+        "null": lambda: null_table(seeds),
+        "separated": lambda: separated_table(args.seeds_separated),
+        "thin": lambda: thin_table(args.seeds_thin),
+    }
+    lines = [line for name in args.tables for line in [*tables[name](), ""]]
     if args.out:
-        args.out.write_text("\n".join(lines) + "\n")
+        args.out.write_text("\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_circles, make_moons
 
 from kfuse import KFuse
 from kfuse.core.number import strengths, suggest
@@ -56,25 +56,58 @@ def test_a_clear_gap_decides():
     assert (best.strongest_border, best.weakest_inside) == (0.02, 0.9)
 
 
-def test_without_a_gap_weak_fusions_count():
-    strength = np.array([0.4, 0.45, 0.55, 0.65, 0.8, 0.95, 1.1, 1.3, 1.6])
-    assert suggest(strength, n_samples=100, n=1)[0].n_clusters == 3
+def test_without_a_gap_there_is_one_cluster():
+    strength = np.array([0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.1])
+    assert suggest(strength, n_samples=100, n=1)[0].n_clusters == 1
+
+
+def test_the_fewer_borders_the_wider_the_gap_must_be():
+    inside = [0.9, 1.0, 1.1, 1.3, 1.6]
+    assert suggest(np.array([0.6, *inside]), n_samples=100, n=1)[0].n_clusters == 1
+    assert suggest(np.array([0.56, 0.58, 0.6, *inside]), n_samples=100, n=1)[0].n_clusters == 4
 
 
 def test_gaps_above_the_usual_strength_do_not_count():
     assert suggest(np.array([1.0, 1.1, 3.0, 9.0]), n_samples=100, n=1)[0].n_clusters == 1
 
 
-def test_no_more_clusters_than_the_root_of_the_samples():
+def test_more_clusters_than_the_root_of_the_samples_can_be_found():
     strength = np.array([0.1] * 20 + [1.0] * 5)
-    assert all(s.n_clusters <= 10 for s in suggest(strength, n_samples=100, n=50)[1:])
+    assert suggest(strength, n_samples=100, n=1)[0].n_clusters == 21
 
 
-def test_strength_is_one_on_the_median_line():
+def test_alternatives_leave_a_fusion_inside():
+    strength = np.array([0.1] * 20 + [1.0] * 5)
+    numbers = [s.n_clusters for s in suggest(strength, n_samples=100, n=50)]
+    assert sorted(numbers) == list(range(2, 22))
+
+
+def test_strength_is_one_on_the_median_line_but_for_the_allowance():
     sizes = np.array([4, 16, 64, 256, 1024] * 5)
-    log_index = 0.5 * np.log(sizes) + 3 - 1.5 * np.log(sizes) - 4 / np.sqrt(sizes)
-    found = strengths(log_index + 4 / np.sqrt(sizes), sizes, sizes)
-    np.testing.assert_allclose(found, np.exp(4 / np.sqrt(sizes) / 1.5))
+    log_weight = 0.5 * np.log(sizes)  # as long as the side of a square
+    log_index = log_weight + 3 - 1.5 * np.log(sizes)
+    found = strengths(log_index, log_weight, sizes, sizes)
+    np.testing.assert_allclose(found, np.exp(4 / np.sqrt(sizes)))
+
+
+def test_half_the_density_counts_as_much_as_a_quarter_of_the_links():
+    sizes = np.full(9, 100)
+    log_weight, valley = np.zeros(9), np.zeros(9)
+    log_weight[0], valley[1] = np.log(0.25), np.log(0.5)
+    found = strengths(log_weight + valley - 1.5 * np.log(sizes), log_weight, sizes, sizes)
+    assert found[0] == pytest.approx(found[1])
+    assert found[0] == pytest.approx(found[2] / 2)
+
+
+@pytest.mark.parametrize("n_samples", [300, 1000, 3000])
+@pytest.mark.parametrize("noise", [0.03, 0.06])
+@pytest.mark.parametrize("shape", [make_moons, make_circles])
+def test_thin_clusters_are_not_cut_up(shape, noise, n_samples):
+    options = {"factor": 0.5} if shape is make_circles else {}
+    found = [
+        KFuse().fit(shape(n_samples, noise=noise, random_state=seed, **options)[0]).n_clusters_ for seed in range(5)
+    ]
+    assert found == [2] * 5
 
 
 def test_one_sample_is_one_cluster():

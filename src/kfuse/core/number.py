@@ -3,19 +3,20 @@
 A fusion of two parts is judged by what is usual in the same tree for parts of that size. Inside a cluster, fusions
 are about as strong as usual; a border between clusters is a fusion that is much weaker. So sorted by strength, the
 fusions fall into borders and others, with a gap in between, and there is one cluster more than there are borders.
+
+Chance makes gaps, too. So a gap counts only if it is wide, and the wider it must be the fewer borders lie below it.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 ALLOWANCE = 4.0  # of log-strength for a part of one sample, falling with the square root of its size: chance
-LEAST_GAP = 0.1  # between borders and other fusions; structureless data seldom has a wider one
-WEAK = 0.5  # half as strong as usual: a border, even where no gap sets it apart
-HOMOGENEITY = 1.5  # the index falls with size to this power, so strength to the power 1 / 1.5 compares as sizes do
+LEAST_GAP = 0.5  # of log-strength between one border and the other fusions; structureless data seldom has a wider one
 
 
 class Suggestion(NamedTuple):
@@ -32,24 +33,32 @@ class Suggestion(NamedTuple):
 
 
 def strengths(
-    log_index: NDArray[np.float64], sizes: NDArray[np.intp], other_sizes: NDArray[np.intp]
+    log_index: NDArray[np.float64],
+    log_weight: NDArray[np.float64],
+    sizes: NDArray[np.intp],
+    other_sizes: NDArray[np.intp],
 ) -> NDArray[np.float64]:
-    """Compare each fusion with what is usual for its size, the median line over all fusions of the tree."""
+    """Compare each fusion with what is usual for its size, the median line over all fusions of the tree.
+
+    The connection is the index without its sizes, and with the root of the weight: how many links there are across a
+    border is more a matter of chance than how dense it is, the more so in thin clusters.
+    """
     if log_index.size == 0:
         return np.empty(0)
     smaller, larger = np.minimum(sizes, other_sizes), np.maximum(sizes, other_sizes)
-    connection = log_index + np.log(smaller) + np.log(larger) / 2
+    connection = log_index + np.log(smaller) + np.log(larger) / 2 - log_weight / 2
     log_strength = connection - _median_line(np.log(smaller), connection) + ALLOWANCE / np.sqrt(smaller)
-    return np.exp(np.clip(log_strength / HOMOGENEITY, -500, 500))
+    return np.exp(np.clip(log_strength, -500, 500))
 
 
 def _median_line(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Fit a line with slope between 0 and 1 by least absolute deviations.
+    """Fit a line with slope between 0 and 1/2 by least absolute deviations.
 
-    Slope 0 is a boundary of one point whatever the size, slope 1 one that grows with the size, as in high dimension.
+    Slope 0 is a boundary of one point whatever the size, slope 1/2 one whose weight grows with the size, as in high
+    dimension.
     """
     best, fitted = np.inf, y
-    for slope in np.linspace(0, 1, 21):
+    for slope in np.linspace(0, 0.5, 21):
         line = slope * x + np.median(y - slope * x)
         deviation = np.abs(y - line).sum()
         if deviation < best:
@@ -60,26 +69,37 @@ def _median_line(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.f
 def suggest(strength: NDArray[np.float64], n_samples: int, n: int) -> list[Suggestion]:
     """Rank the numbers of clusters, the best first, then by falling contrast."""
     ascending = np.sort(strength)
-    chosen = _choose(ascending, n_samples)
+    chosen = _choose(ascending)
     others = sorted(
         (s for s in _alternatives(ascending, n_samples) if s.n_clusters != chosen), key=lambda s: -s.contrast
     )
     return [_suggestion(ascending, chosen), *others][:n]
 
 
-def _choose(ascending: NDArray[np.float64], n_samples: int) -> int:
-    """The widest gap among weak fusions, if it is wide enough; else the number of weak fusions decides."""
-    clear = [s for s in _alternatives(ascending, n_samples) if s.strongest_border < 1]
-    if clear:
-        widest = max(clear, key=lambda s: s.contrast)
-        if widest.contrast >= LEAST_GAP:
-            return widest.n_clusters
-    return 1 + int((ascending < WEAK).sum())
+def _choose(ascending: NDArray[np.float64]) -> int:
+    """The number with the largest contrast of those that are clear; one if none is."""
+    clear = np.flatnonzero(_is_clear(ascending))
+    if not clear.size:
+        return 1
+    level = ascending / (1 + ascending)
+    return 2 + int(clear[np.argmax(level[clear + 1] - level[clear])])
+
+
+def _is_clear(ascending: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether 1, 2, ... borders are weaker than usual, and a gap sets them apart that is too wide for chance.
+
+    Above many borders a gap is hardly chance: all of them would have to be weak by chance. So it is taken times the
+    square root of their number, as for a mean of so many.
+    """
+    n_borders = np.arange(1, ascending.size)
+    gap = np.diff(np.log(ascending))
+    return (ascending[:-1] < 1) & (np.sqrt(n_borders) * gap >= LEAST_GAP)
 
 
 def _alternatives(ascending: NDArray[np.float64], n_samples: int) -> list[Suggestion]:
-    """Numbers from 2 to the square root of n that leave at least one fusion inside the clusters."""
-    most = min(ascending.size, int(np.sqrt(n_samples)))
+    """Numbers that undo fusions weaker than usual, and all up to the root of n, if a fusion inside is left."""
+    weak = int(np.searchsorted(ascending, 1.0))
+    most = min(ascending.size, max(math.isqrt(n_samples), weak + 1))
     return [_suggestion(ascending, n_clusters) for n_clusters in range(2, most + 1)]
 
 

@@ -30,10 +30,10 @@ def fuse(
     n_subclusters = int(labels.max()) + 1
     sizes = np.bincount(labels, minlength=n_subclusters).astype(np.float64)
     log_densities = np.bincount(labels, weights=log_density, minlength=n_subclusters).astype(np.float64)
-    fused, log_index = agglomerate(links, Nodes(sizes, log_densities), neighbors.progress)
+    fused, log_index, log_weight = agglomerate(links, Nodes(sizes, log_densities), neighbors.progress)
     tree = tree_of_fusions(labels, fused[:, 0], fused[:, 1], log_index)
     first, second = tree.sizes[tree.children.T]
-    return tree._replace(strength=strengths(log_index, first, second))
+    return tree._replace(strength=strengths(log_index, log_weight, first, second))
 
 
 def with_bridges(

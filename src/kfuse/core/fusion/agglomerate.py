@@ -74,21 +74,23 @@ class Graph(NamedTuple):
 
 def agglomerate(
     links: Links, nodes: Nodes, progress: Progress = SILENT
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
     """Fuse the nodes of a connected graph until one is left.
 
-    Gives the two nodes of each fusion, where a fused node keeps the smaller number, and the log of the index.
+    Gives the two nodes of each fusion, where a fused node keeps the smaller number, the log of the index, and the log
+    of the weight of the links between the two.
     """
     n_links, n_nodes = links.first.size, nodes.size.size
     graph = Graph(np.zeros(n_links, LINK), np.zeros(n_nodes, NODE), np.zeros(n_links, QUEUED))
     fill(graph, links, nodes)
     n_fusions, n_left = n_nodes - 1, n_links
-    fused, log_index = np.empty((n_fusions, 2), dtype=np.intp), np.empty(n_fusions)
+    fused = np.empty((n_fusions, 2), dtype=np.intp)
+    log_index, log_weight = np.empty(n_fusions), np.empty(n_fusions)
     for begin in range(0, n_fusions, FUSIONS_AT_A_TIME):
         end = min(begin + FUSIONS_AT_A_TIME, n_fusions)
-        n_left = fuse_best(graph, n_left, fused[begin:end], log_index[begin:end])
+        n_left = fuse_best(graph, n_left, fused[begin:end], log_index[begin:end], log_weight[begin:end])
         progress.advance(end, n_fusions, "fusions")
-    return fused, log_index
+    return fused, log_index, log_weight
 
 
 @kernel
@@ -112,14 +114,14 @@ def fill(graph, links, nodes):
 
 
 @kernel
-def fuse_best(graph, n_left, fused, log_index):
+def fuse_best(graph, n_left, fused, log_index, log_weight):
     """Fuse the best pair, so many times; note what fused, and return how many links are left."""
     for fusion in range(log_index.size):
         best = graph.queue[0].link
         ends = graph.links[best].ends
         a, b = min(ends[0], ends[1]), max(ends[0], ends[1])
         fused[fusion, 0], fused[fusion, 1] = a, b
-        log_index[fusion] = graph.queue[0].value
+        log_index[fusion], log_weight[fusion] = graph.queue[0].value, graph.links[best].log_weight
         n_left = remove(graph, best, n_left)
         node, other = graph.nodes[a], graph.nodes[b]
         node.size += other.size
