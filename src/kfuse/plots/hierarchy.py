@@ -171,8 +171,10 @@ def fusion_curve(model: KFuse, ax: Axes | None = None, *, most_clusters: int | N
             color=style.GREY,
         )
         ax.set_ylim(0, max(0.62, 1.08 * levels.max(initial=0)))
-    for rank, number in enumerate(marked):
-        _mark_step(ax, stairs, number, best=rank == 0)
+    for number in marked:
+        _mark_step(ax, stairs, number, best=number == marked[0])
+    for number in readable(marked, levels.size):
+        _name_step(ax, stairs, number, best=number == marked[0])
     if model.n_clusters_ not in marked:
         ax.axvline(model.n_clusters_, color=style.PALETTE[3], linestyle=(0, (4, 3)), linewidth=1)
     ax.set_xlim(0.5, max(2, levels.size + 1))
@@ -193,19 +195,36 @@ def _name_of_curve(tree: FusionTree) -> str:
     return "fall of the log fusion index" if tree.strength is None else "strength s of the fusion, as s / (1 + s)"
 
 
-def _mark_step(ax: Axes, stairs: NDArray[np.float64], number: int, *, best: bool) -> None:
+def readable(numbers: list[int], most: int) -> list[int]:
+    """Drop numbers that would be written over earlier ones on an axis that goes to `most`."""
+    kept: list[int] = []
+    for number in numbers:
+        if all(abs(number - other) * 16 >= most for other in kept):
+            kept.append(number)
+    return kept
+
+
+def step_at(stairs: NDArray[np.float64], number: int) -> tuple[float, float]:
+    """Give the lower and the upper end of the step at a number of clusters."""
     below = stairs[number - 2] if number > 1 else 0.0
     above = stairs[number - 1] if number <= stairs.size else 1.0
-    colour = style.PALETTE[0]
-    ax.plot([number, number], [below, above], color=colour, linewidth=4 if best else 2.5, solid_capstyle="butt")
+    return float(below), float(above)
+
+
+def _mark_step(ax: Axes, stairs: NDArray[np.float64], number: int, *, best: bool) -> None:
+    width = 4 if best else 2.5
+    ax.plot([number, number], step_at(stairs, number), color=style.PALETTE[0], linewidth=width, solid_capstyle="butt")
+
+
+def _name_step(ax: Axes, stairs: NDArray[np.float64], number: int, *, best: bool) -> None:
     ax.annotate(
         f"{number} cluster{'s' * (number != 1)}" if best else str(number),
-        (number, above),
+        (number, step_at(stairs, number)[1]),
         xytext=(-5, 2),
         textcoords="offset points",
         ha="right",
         va="bottom" if best else "center",
-        color=colour,
+        color=style.PALETTE[0],
         fontsize=10 if best else 9,
         fontweight="bold" if best else "normal",
     )

@@ -115,7 +115,7 @@ def _draw_row(ax: Axes, row: int, shares: NDArray[np.float64], labels: NDArray[n
     for label in range(n_lines):
         y = row + 0.8 * ((label + 0.5) / n_lines - 0.5)
         lowest, low, middle, high, highest = np.quantile(shares[labels == label], [0.05, 0.25, 0.5, 0.75, 0.95])
-        colour = style.PALETTE[label % len(style.PALETTE)]
+        colour = style.COLOURS[label]
         ax.plot([lowest, highest], [y, y], color=colour, linewidth=1, alpha=0.6, solid_capstyle="round")
         ax.plot([low, high], [y, y], color=colour, linewidth=3.2, solid_capstyle="round")
         marker = list(style.MARKERS)[label // len(style.PALETTE) % len(style.MARKERS)]
@@ -127,7 +127,7 @@ def _name_lines(ax: Axes, labels: NDArray[np.intp], n_lines: int, n_shown: int, 
     """Say which colour is which cluster, and what is left out."""
     from matplotlib.lines import Line2D  # noqa: PLC0415 - an optional dependency, and slow to import
 
-    lines = [Line2D([], [], color=style.PALETTE[i % len(style.PALETTE)], linewidth=3.2) for i in range(n_lines)]
+    lines = [Line2D([], [], color=style.COLOURS[i], linewidth=3.2) for i in range(n_lines)]
     sizes = np.bincount(labels[labels >= 0])
     words = [f"{i}: {size:,} samples" for i, size in enumerate(sizes[:n_lines])]
     left_out = []

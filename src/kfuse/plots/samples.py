@@ -21,8 +21,8 @@ MOST_RINGS = 2000  # around representatives; more would hide the rest
 def scatter(X: ArrayLike, labels: ArrayLike, ax: Axes | None = None) -> Axes:
     """Draw the samples, coloured by cluster.
 
-    Each cluster has a colour; after seven clusters the colours come again with another marker. Samples with
-    label -1 are small grey crosses.
+    Each cluster has a colour; after seven clusters the colours come again in another shade and with another marker.
+    Samples with label -1 are small grey crosses.
 
     Parameters
     ----------

@@ -25,10 +25,19 @@ TEXT = "#4D4D4D"
 INK = "#1A1A1A"
 
 
+def _mixed(colour: str, with_grey: int, share: float) -> str:
+    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round((1 - share) * part + share * with_grey):02X}" for part in parts)
+
+
+# After seven clusters the colours come again, darker, then lighter.
+COLOURS = (*PALETTE, *(_mixed(c, 0, 0.45) for c in PALETTE), *(_mixed(c, 255, 0.55) for c in PALETTE))
+
+
 def colours_of(labels: ArrayLike) -> NDArray[np.str_]:
     """Give each label its colour, grey to negative ones."""
     numbers = np.asarray(labels)
-    return np.where(numbers < 0, GREY, np.array(PALETTE)[numbers % len(PALETTE)])
+    return np.where(numbers < 0, GREY, np.array(COLOURS)[numbers % len(COLOURS)])
 
 
 def new_axes(width: float = 6.4, height: float = 4.8) -> Axes:
