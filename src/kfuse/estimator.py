@@ -240,6 +240,15 @@ class KFuse(ClusterMixin, BaseEstimator):
         if self.verbose:
             print(f"[kfuse] {name}: {time.perf_counter() - start:.2f} s")
 
+    def _repr_html_inner(self) -> str:
+        from kfuse.notebook import with_summary  # noqa: PLC0415 - only notebooks need it
+
+        return with_summary(self, super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        return {**bundle, "text/html": self._repr_html_inner()} if "text/html" in bundle else bundle
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is_precomputed()

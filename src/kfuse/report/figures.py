@@ -88,8 +88,8 @@ def tree(shown: Content) -> Any:
         "tree",
         tools=[],
         toolbar_location=None,
-        x_range=Range1d(-0.9, top.n_leaves - 0.1),
-        y_range=Range1d(min(0.0, float(top.height.min())) - 0.03 * highest, 1.08 * highest),
+        x_range=Range1d(start=-0.9, end=top.n_leaves - 0.1),
+        y_range=Range1d(start=min(0.0, float(top.height.min())) - 0.03 * highest, end=1.08 * highest),
     )
     plot.xaxis.visible = False
     plot.yaxis.axis_label = "fall of the log fusion index"
@@ -125,8 +125,8 @@ def curve(shown: Content) -> Any:
         "curve",
         tools=[],
         toolbar_location=None,
-        x_range=Range1d(0.5, shown.most_clusters + 0.5),
-        y_range=Range1d(0, float(top)),
+        x_range=Range1d(start=0.5, end=shown.most_clusters + 0.5),
+        y_range=Range1d(start=0, end=float(top)),
     )
     plot.xaxis.axis_label = "number of clusters"
     plot.xaxis.ticker.min_interval = 1
