@@ -123,10 +123,10 @@ def _check_most(name: str, value: Any) -> None:
 
 def _column(name: str, values: NDArray[np.float64]) -> dict[str, Any]:
     """Pack a column in the smallest type that loses nothing worth showing, and say how many digits to show."""
-    dtype = _smallest_type(values)
+    dtype, spread = _smallest_type(values), np.ptp(values)
     digits = DIGITS
-    if dtype == np.float64:  # the digits that tell values apart come late
-        digits = int(np.clip(DIGITS + np.ceil(np.log10(np.abs(values).max() / np.ptp(values))), DIGITS, 15))
+    if dtype == np.float64 and spread > 0:  # the digits that tell values apart may come late
+        digits = int(np.clip(DIGITS + np.log10(np.abs(values).max() / spread), DIGITS, 15))
     return {"name": name, "digits": digits, "whole": dtype == np.int32, "values": pack(values, dtype)}
 
 
