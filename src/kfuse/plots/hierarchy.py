@@ -218,13 +218,13 @@ def _mark_step(ax: Axes, stairs: NDArray[np.float64], number: int, *, best: bool
 
 def _name_step(ax: Axes, stairs: NDArray[np.float64], number: int, *, best: bool) -> None:
     ax.annotate(
-        f"{number} cluster{'s' * (number != 1)}" if best else str(number),
+        str(number),
         (number, step_at(stairs, number)[1]),
-        xytext=(-5, 2),
+        xytext=(-5, 0),
         textcoords="offset points",
         ha="right",
-        va="bottom" if best else "center",
+        va="center",
         color=style.PALETTE[0],
-        fontsize=10 if best else 9,
+        fontsize=11 if best else 9,
         fontweight="bold" if best else "normal",
     )

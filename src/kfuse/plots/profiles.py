@@ -64,6 +64,7 @@ def profiles(
     shown = np.sort(most_telling(samples, model.labels_)[:most_features])
     n_lines = min(model.n_clusters_, MOST_CLUSTERS)
     ax = style.new_axes(6.4, 1.1 + shown.size * max(0.34, 0.13 * n_lines)) if ax is None else ax
+    ax.axvline(0.5, color=style.FAINT, linewidth=1, zorder=0)
     for row, feature in enumerate(shown):
         _draw_row(ax, row, share_below(samples[:, feature]), model.labels_, n_lines)
     low, high = samples[:, shown].min(axis=0), samples[:, shown].max(axis=0)
@@ -120,7 +121,6 @@ def _draw_row(ax: Axes, row: int, shares: NDArray[np.float64], labels: NDArray[n
         ax.plot([low, high], [y, y], color=colour, linewidth=3.2, solid_capstyle="round")
         marker = list(style.MARKERS)[label // len(style.PALETTE) % len(style.MARKERS)]
         ax.plot(middle, y, marker, color="white", markeredgecolor=colour, markersize=5, markeredgewidth=1.4)
-    ax.axvline(0.5, color=style.FAINT, linewidth=1, zorder=0)
 
 
 def _name_lines(ax: Axes, labels: NDArray[np.intp], n_lines: int, n_shown: int, n_features: int) -> None:

@@ -300,12 +300,13 @@ const kfuse = (() => {
   }
 
   // ---- the tip
-  function tip(x, y, ...children) {
+  function tip(x, y, limit, ...children) {
     const box = element("tip");
     box.replaceChildren(...children);
     box.hidden = false;
     const { width, height } = box.getBoundingClientRect();
-    box.style.left = `${Math.max(4, x + 16 + width > innerWidth ? x - width - 16 : x + 16)}px`;
+    // Left of the pointer where the right side has no room up to the limit, so that the tree stays in sight.
+    box.style.left = `${x + 16 + width > limit && x > width + 20 ? x - width - 16 : Math.max(4, Math.min(x + 16, innerWidth - width - 4))}px`;
     box.style.top = `${Math.max(4, y + 16 + height > innerHeight ? y - height - 16 : y + 16)}px`;
   }
 
@@ -353,7 +354,7 @@ const kfuse = (() => {
     list.append(cell("dt", "density"), cell("dd", shown(density[i], densityColumn)));
     const title = named(current.labels[i]);
     title.lastChild.textContent = `${rowName(i)} · ${nameOf(current.labels[i])}`;
-    tip(mouse.x, mouse.y, title, list);
+    tip(mouse.x, mouse.y, element("samples").getBoundingClientRect().right, title, list);
     model.ring.data = { x: [axes[across].values[i]], y: [axes[up].values[i]] };
     const branch = branchOfSample(i);
     model.here.data = { x: [branches.place[branch]], y: [branches.height[branch]] };
@@ -390,7 +391,7 @@ const kfuse = (() => {
     const branch = branchAt(event);
     element("tree").style.cursor = branch === null ? "row-resize" : "pointer";
     if (branch === null) return hideTip();
-    tip(mouse.x, mouse.y, cell("div", plural(branches.sizes[branch], "row")));
+    tip(mouse.x, mouse.y, innerWidth, cell("div", plural(branches.sizes[branch], "row")));
   }
 
   // ---- the download
