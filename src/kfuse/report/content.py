@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 N_SUGGESTIONS = 5
 DIGITS = 6  # significant ones of a value, as float32 holds
 FINE = 1e-6  # of a column's range: what float32 may round off
-MOST_BRANCHES = 100
+LEAST_BRANCHES = 50  # of the tree in the page, if it has as many
+MARKED_SAMPLES = 5000  # with more, points are too small to tell markers apart
 
 
 class Content(NamedTuple):
@@ -64,13 +65,14 @@ def gather(
     columns = [_column(titles[i], samples[:, i]) for i in shown]
     axes, axes_note = _principal_axes(model, samples, shown.size)
     tree = model.tree_
-    top = layout.branches(tree, min(tree.n_leaves, max(most, MOST_BRANCHES // 2)))
+    top = layout.branches(tree, min(tree.n_leaves, max(most, LEAST_BRANCHES)))
     payload = {
         "n": len(samples),
         "k": model.n_clusters_,
         "suggested": suggested,
         "palette": [*style.COLOURS, style.GREY],
         "turn": len(style.PALETTE),
+        "marked": len(samples) <= MARKED_SAMPLES,
         "tree": _tree(model, most),
         "branches": {"children": top.children.ravel().tolist(), **_as_lists(top)},
         "heights": tree.to_linkage()[::-1, 2][:most].tolist(),

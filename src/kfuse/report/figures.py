@@ -24,7 +24,6 @@ from kfuse.plots import style
 from kfuse.plots.hierarchy import N_MARKED, readable, step_at
 from kfuse.report.content import Content
 
-MARKED_SAMPLES = 5000  # with more, points are too small to tell markers apart
 FADED = "#0000000d"  # what is not singled out
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
@@ -57,7 +56,7 @@ def samples(shown: Content) -> Any:
         size=point_diameter(shown.n_samples),
         fill_color=shade,
         line_color=shade if shown.payload["tree"]["outlier"] else None,  # crosses are lines
-        marker="marker" if shown.n_samples <= MARKED_SAMPLES else "circle",
+        marker="marker" if shown.payload["marked"] else "circle",
     )
     points.nonselection_glyph = points.selection_glyph = None
     plot.x_range.renderers = plot.y_range.renderers = [points]

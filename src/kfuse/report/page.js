@@ -8,7 +8,6 @@ const kfuse = (() => {
   const N_COLOURS = data.palette.length - 1; // the last one is for outliers
   const turnOf = (label) => Math.floor(label / data.turn) % MARKERS.length; // the marker changes with every turn
   const OUTLIER = N_COLOURS, FADED = N_COLOURS + 1;
-  const MARKED_SAMPLES = 5000;
   const N_TYPICAL = 3;
   const HINT = "Drag to move, scroll to zoom. Click a sample, a row of the table or a branch of the tree to single out what it stands for.";
   const ABOVE = "#8C8C8C";
@@ -94,7 +93,7 @@ const kfuse = (() => {
       const label = labels[i];
       shade[i] = 0.5 + (singled !== null && !singled.mask[i] ? FADED : label < 0 ? OUTLIER : label % N_COLOURS);
     }
-    const marker = n <= MARKED_SAMPLES ? Array.from(labels, (label) => (label < 0 ? "x" : MARKERS[turnOf(label)])) : new Uint8Array(n);
+    const marker = data.marked ? Array.from(labels, (label) => (label < 0 ? "x" : MARKERS[turnOf(label)])) : new Uint8Array(n);
     model.samples.data = { x: axes[across].values, y: axes[up].values, shade, marker };
   }
 
