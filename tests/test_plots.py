@@ -1,4 +1,4 @@
-"""The scatter plot: what is drawn, where, and how."""
+"""The pictures: what is drawn, where, and how."""
 
 import sys
 
@@ -6,9 +6,25 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import pairwise_distances
 
-from kfuse.datasets import make_rings
-from kfuse.plots import GREY, PALETTE, scatter
+from kfuse import KFuse
+from kfuse.datasets import make_rings, make_shapes
+from kfuse.plots import (
+    GREY,
+    PALETTE,
+    adjacent,
+    dendrogram,
+    density,
+    fusion_curve,
+    layout,
+    profiles,
+    samples,
+    scatter,
+    subclusters,
+)
+from kfuse.plots.style import COLOURS
 
 
 @pytest.fixture
@@ -112,3 +128,178 @@ def test_says_what_to_install_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"^Plots need matplotlib: pip install 'kfuse\[plot\]'$"):
         scatter([[0, 1], [2, 3]], [0, 1])
+
+
+@pytest.fixture(scope="module")
+def shapes():
+    return KFuse().fit(make_shapes(400)[0])
+
+
+MODELS = {
+    "adaptive": lambda: KFuse().fit(make_shapes(300, noise=2)[0]),
+    "printed": lambda: KFuse(3, fusion="paper").fit(make_shapes(200)[0]),
+    "outliers": lambda: KFuse(outliers="label").fit(make_shapes(300, noise=2)[0]),
+    "duplicates": lambda: KFuse(9).fit(np.repeat(make_shapes(20)[0], 4, axis=0)),
+    "grid": lambda: KFuse(4).fit(np.mgrid[:8, :8].reshape(2, -1).T.astype(float)),
+    "one sample": lambda: KFuse(1).fit([[1.0, 2.0]]),
+    "one column": lambda: KFuse(2).fit([[0.0], [0.1], [0.2], [5.0], [5.1]]),
+    "five columns": lambda: KFuse(2).fit(np.random.default_rng(0).normal(size=(60, 5))),
+}
+PLOTS = (subclusters, density, dendrogram, fusion_curve, profiles)
+
+
+@pytest.mark.parametrize("plot", PLOTS)
+@pytest.mark.parametrize("name", MODELS)
+def test_every_picture_of_every_kind_of_model_can_be_drawn(plot, name):
+    figure = Figure(layout="constrained")
+    ax = figure.subplots()
+    assert plot(MODELS[name](), ax=ax) is ax
+    figure.canvas.draw()
+
+
+@pytest.mark.parametrize("plot", [*PLOTS, adjacent])
+def test_pictures_make_a_figure_if_there_is_none(plot, shapes):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("agg")
+    plt.close(plot(shapes).figure)
+
+
+@pytest.mark.parametrize("plot", [*PLOTS, adjacent])
+def test_pictures_need_a_fitted_model(plot, ax):
+    with pytest.raises(NotFittedError):
+        plot(KFuse(), ax=ax)
+
+
+def test_all_points_are_rasterized(shapes):
+    for plot in (subclusters, density, adjacent):
+        ax = plot(shapes, ax=Figure().subplots())
+        assert all(artist.get_rasterized() for artist in ax.collections)
+
+
+def test_subclusters_draw_every_sample_and_a_line_to_its_representative(ax):
+    model = KFuse().fit(make_shapes(300, noise=2)[0])
+    lines, climbing, peaks, crosses = subclusters(model, ax=ax).collections
+    climbs = (model.representatives_ != np.arange(300)) & ~model.outlier_mask_
+    ends = np.array([path.vertices for path in lines.get_paths()])
+    np.testing.assert_array_equal(ends[:, 0], model._fit_X[climbs])
+    np.testing.assert_array_equal(ends[:, 1], model._fit_X[model.representatives_[climbs]])
+    assert len(climbing.get_offsets()) + len(peaks.get_offsets()) + len(crosses.get_offsets()) == 300
+    assert len(crosses.get_offsets()) == model.outlier_mask_.sum() > 0
+
+
+def test_near_subclusters_differ_in_colour():
+    centres = np.mgrid[:12, :12].reshape(2, -1).T.astype(float)
+    colours = samples._unlike_neighbours(centres, np.arange(len(centres)))
+    apart = np.abs(centres[:, None] - centres).sum(axis=2)
+    assert not ((apart == 1) & (colours[:, None] == colours)).any()
+
+
+def test_density_is_drawn_in_doublings_of_the_median(shapes, ax):
+    points = density(shapes, ax=ax).collections[0]
+    expected = np.sort(np.log2(shapes.density_ / np.median(shapes.density_)))
+    np.testing.assert_allclose(points.get_array(), expected)
+
+
+def test_adjacent_samples_are_those_of_both_augmented_subclusters(ax):
+    model = KFuse(3, fusion="paper").fit(make_shapes(200)[0])
+    X, inside = model._fit_X, model.subcluster_labels_
+    nearest = np.linalg.norm(X[:, None] - X, axis=2)
+    np.fill_diagonal(nearest, np.inf)
+    nearest = np.argsort(nearest, axis=1, kind="stable")[:, : model.natural_value_]
+    augmented = [set(np.flatnonzero(inside == s)) | set(nearest[inside == s].ravel()) for s in range(inside.max() + 1)]
+    shared = {(a, b): augmented[a] & augmented[b] for a in range(len(augmented)) for b in range(a)}
+    pair = max(shared, key=lambda both: len(shared[both]))
+    rings = adjacent(model, pair, ax=ax).collections[-1].get_offsets()
+    assert sorted(rings.tolist()) == sorted(X[sorted(shared[pair])].tolist())
+    by_itself = adjacent(model, ax=Figure().subplots()).collections[-1].get_offsets()
+    assert len(by_itself) == len(shared[pair])
+
+
+@pytest.mark.parametrize("pair", [(0, 0), (0, 9999), (-1, 0)])
+def test_adjacent_refuses_what_is_no_pair(shapes, ax, pair):
+    with pytest.raises(ValueError, match="pair must be two different sub-clusters from 0 to"):
+        adjacent(shapes, pair, ax=ax)
+
+
+@pytest.mark.parametrize("n_clusters", [1, 3, 7, 12])
+def test_the_dendrogram_has_a_stem_for_each_cluster_at_the_cut(shapes, ax, n_clusters):
+    dendrogram(shapes, n_clusters, ax)
+    height = ax.lines[0].get_ydata()[0]
+    lines = ax.collections[0]
+    crossing = [
+        to_hex(colour).upper()
+        for path, colour in zip(lines.get_paths(), lines.get_colors(), strict=True)
+        if path.vertices[:, 1].min() < height < path.vertices[:, 1].max()
+    ]
+    expected = [] if n_clusters == 1 else [COLOURS[label % len(COLOURS)] for label in range(n_clusters)]
+    assert sorted(crossing) == sorted(expected)
+
+
+def test_the_dendrogram_is_folded_and_says_so(ax):
+    model = KFuse().fit(make_shapes(3000)[0])
+    dendrogram(model, ax=ax, most_leaves=12)
+    sizes = [int(label.get_text().replace(",", "")) for label in ax.get_xticklabels()]
+    assert len(sizes) == 12
+    assert sum(sizes) == 3000
+    assert ax.get_xlabel() == "samples in each of 12 branches"
+
+
+@pytest.mark.parametrize("most_leaves", [1, 2, 7, 10_000])
+def test_folded_branches_have_the_heights_of_the_linkage_and_do_not_cross(shapes, most_leaves):
+    top = layout.branches(shapes.tree_, most_leaves)
+    assert top.n_leaves == min(most_leaves, shapes.tree_.n_leaves)
+    assert sorted(top.place[: top.n_leaves]) == list(range(top.n_leaves))
+    assert top.sizes[: top.n_leaves].sum() == shapes.labels_.size
+    linkage = shapes.tree_.to_linkage()[:, 2]
+    np.testing.assert_array_equal(top.height[top.n_leaves :], linkage[linkage.size - len(top.children) :])
+    leaves = [{leaf} for leaf in range(top.n_leaves)]
+    for pair in top.children:
+        leaves.append(leaves[pair[0]] | leaves[pair[1]])
+        places = sorted(top.place[list(leaves[-1])])
+        assert places[-1] - places[0] == len(places) - 1  # side by side
+
+
+def test_the_curve_has_a_step_at_each_suggestion(shapes, ax):
+    fusion_curve(shapes, ax=ax)
+    marked = {int(line.get_xdata()[0]): line.get_ydata() for line in ax.lines}
+    for suggestion in shapes.tree_.suggest(3):
+        low, high = marked[suggestion.n_clusters]
+        assert high - low == pytest.approx(suggestion.contrast)
+
+
+def test_the_curve_marks_a_number_that_was_not_suggested(ax):
+    model = KFuse(17).fit(make_shapes(400)[0])
+    assert 17 not in [s.n_clusters for s in model.tree_.suggest(3)]
+    assert 17 in [line.get_xdata()[0] for line in fusion_curve(model, ax).lines]
+
+
+def test_profiles_show_the_quantiles_of_each_cluster(ax):
+    X = np.column_stack([np.r_[np.arange(50.0), np.arange(100.0, 150)], np.tile([0.0, 1.0], 50)])
+    model = KFuse(2).fit(X[:, :1])
+    profiles(model, X, ax, names=["height", "parity"])
+    assert [label.get_text().split("\n")[0] for label in ax.get_yticklabels()] == ["height", "parity"]
+    middles = [line.get_xdata()[0] for line in ax.lines if len(line.get_xdata()) == 1]
+    np.testing.assert_allclose(middles, [0.25, 0.75, 0.5, 0.5])
+
+
+def test_profiles_take_the_features_in_which_clusters_differ(ax):
+    X = np.random.default_rng(0).normal(size=(200, 30))
+    X[:100, 7] += 50
+    profiles(KFuse(2).fit(X), ax=ax, most_features=1)
+    assert [label.get_text().split("\n")[0] for label in ax.get_yticklabels()] == ["feature 7"]
+    assert ax.get_title(loc="left") == "the 1 of 30 features in which clusters differ most"
+
+
+def test_refuses_other_samples_than_those_of_the_fit(shapes, ax):
+    with pytest.raises(ValueError, match="X has 3 samples, but the model was fitted to 400"):
+        density(shapes, np.zeros((3, 2)), ax)
+
+
+def test_distances_alone_cannot_be_drawn(ax):
+    X, _ = make_shapes(60)
+    model = KFuse(metric="precomputed").fit(pairwise_distances(X))
+    density(model, X, ax)
+    with pytest.raises(ValueError, match="keeps no samples: give X"):
+        density(model, ax=ax)
+    with pytest.raises(ValueError, match="another metric than 'precomputed'"):
+        adjacent(model, X=X, ax=ax)

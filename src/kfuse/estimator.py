@@ -234,6 +234,15 @@ class KFuse(ClusterMixin, BaseEstimator):
             search = choose_search(data, self.metric, self.neighbors, n_threads)
         return NeighborTable(search, n_threads, progress)
 
+    def _repr_html_inner(self) -> str:
+        from kfuse.notebook import with_summary  # noqa: PLC0415 - only notebooks need it
+
+        return with_summary(self, super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        return {**bundle, "text/html": self._repr_html_inner()} if "text/html" in bundle else bundle
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is_precomputed()

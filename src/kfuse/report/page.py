@@ -1,0 +1,126 @@
+"""The page: what it holds, put into its template and written to a file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
+
+from kfuse import __version__
+from kfuse.cli.files import check_target, whole_file
+from kfuse.report import content
+
+if TYPE_CHECKING:
+    from kfuse import KFuse
+
+MOST_COLUMNS = 20
+
+
+def write(
+    model: KFuse,
+    X: ArrayLike | None,
+    path: str | os.PathLike[str],
+    *,
+    names: Sequence[str] | None = None,
+    ids: Sequence[Any] | None = None,
+    title: str = "Clusters",
+    most_clusters: int | None = None,
+    most_columns: int = MOST_COLUMNS,
+) -> Path:
+    """Write an interactive report of a fitted model to one HTML file.
+
+    The page has the samples and the fusion tree, linked, a slider for the number of clusters, the fusion curve with
+    the suggestions, a table of the clusters, and the labels for download. It needs nothing but a browser: data, tree
+    and scripts are in the file. All samples are in it, whatever their number.
+
+    Parameters
+    ----------
+    model : KFuse
+        A fitted model.
+    X : array-like of shape (n_samples, n_columns) or None
+        The values to show in the order of the fit: the data of the fit, or the same rows before scaling, or other
+        columns of them. None takes the data of the fit.
+    path : str or path-like
+        The file to write. It is replaced only when the whole report is written.
+    names : sequence of str or None, default=None
+        The names of the columns; None takes those of a data frame, or numbers.
+    ids : sequence of length n_samples or None, default=None
+        What to call the rows; None counts them from 0.
+    title : str, default="Clusters"
+        The title of the page.
+    most_clusters : int or None, default=None
+        The largest number of clusters on the slider; None gives room above the model's number and the suggestions.
+    most_columns : int, default=20
+        The most columns to show: those in which the model's clusters differ most. The page says what it leaves out.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from kfuse import KFuse, report
+    >>> wine = load_wine(as_frame=True).data
+    >>> model = KFuse().fit(scale(wine))
+    >>> report.write(model, wine, "wine.html", title="Wine")  # doctest: +SKIP
+    """
+    target = Path(path)
+    check_target(target)
+    page = html(model, X, names=names, ids=ids, title=title, most_clusters=most_clusters, most_columns=most_columns)
+    with whole_file(target) as handle:
+        handle.write(page.encode())
+    return target
+
+
+def html(
+    model: KFuse,
+    X: ArrayLike | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    ids: Sequence[Any] | None = None,
+    title: str = "Clusters",
+    most_clusters: int | None = None,
+    most_columns: int = MOST_COLUMNS,
+) -> str:
+    """Give the report as a string; see :func:`write` for the parameters.
+
+    Returns
+    -------
+    str
+        The whole page.
+    """
+    try:
+        import jinja2  # noqa: PLC0415 - comes with bokeh, which is optional
+        from bokeh.resources import Resources  # noqa: PLC0415
+
+        from kfuse.report import figures  # noqa: PLC0415
+    except ImportError as error:
+        raise ImportError("The report needs bokeh: pip install 'kfuse[report]'") from error
+
+    shown = content.gather(model, X, names=names, ids=ids, most_clusters=most_clusters, most_columns=most_columns)
+    folder = resources.files("kfuse.report")
+    template = jinja2.Environment(autoescape=True).from_string((folder / "page.html").read_text("utf-8"))
+    return template.render(
+        title=title,
+        version=__version__,
+        shown=shown,
+        style=(folder / "page.css").read_text("utf-8"),
+        script=(folder / "page.js").read_text("utf-8"),
+        bokeh=Resources(mode="inline", components=["bokeh", "bokeh-gl"], log_level="warn").js_raw,
+        figures=_script_json(figures.items(shown)),
+        data=_script_json(shown.payload),
+    )
+
+
+def _script_json(value: Any) -> str:
+    """Write JSON that no string in it can end the script around it with."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
