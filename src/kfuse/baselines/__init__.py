@@ -1,0 +1,1 @@
+"""The methods that kFuse is compared with."""
