@@ -1,0 +1,66 @@
+"""The decision graph: density against the distance to a denser sample."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from kfuse.baselines.density_peaks import DensityPeaks
+    from kfuse.baselines.wann_dpc import WANNDPC
+
+
+def decision_graph(model: DensityPeaks | WANNDPC, ax: Axes | None = None) -> Axes:
+    """Draw density against the distance to the nearest denser sample, with the centres marked.
+
+    Cluster centres stand apart to the upper right. Each is in the colour and marker that :func:`kfuse.plots.scatter`
+    gives its cluster; all other samples are grey.
+
+    Parameters
+    ----------
+    model : DensityPeaks or WANNDPC
+        A fitted estimator.
+    ax : matplotlib.axes.Axes or None, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes with the picture.
+
+    Examples
+    --------
+    >>> from kfuse.baselines import DensityPeaks, decision_graph
+    >>> from kfuse.datasets import make_rings
+    >>> X, _ = make_rings()
+    >>> ax = decision_graph(DensityPeaks(3).fit(X))  # doctest: +SKIP
+    """
+    from kfuse.plots import GREY, MARKERS, PALETTE, _new_axes, _tidy  # noqa: PLC0415 - only pictures need it
+
+    check_is_fitted(model, "centers_")
+    if ax is None:
+        ax = _new_axes()
+    others = np.ones(model.density_.size, dtype=np.bool_)
+    others[model.centers_] = False
+    ax.scatter(model.density_[others], model.delta_[others], s=14, c=GREY, linewidths=0, label="samples")
+    markers = list(MARKERS.items())
+    for cluster, center in enumerate(model.centers_):
+        marker, factor = markers[cluster // len(PALETTE) % len(markers)]
+        ax.scatter(
+            model.density_[center],
+            model.delta_[center],
+            s=70 * factor,
+            c=PALETTE[cluster % len(PALETTE)],
+            marker=marker,
+            edgecolors="white",
+            linewidths=0.8,
+            zorder=3,
+            label="centres" if cluster == 0 else None,
+        )
+    _tidy(ax, ("density (rho)", "distance to the nearest denser sample (delta)"))
+    ax.legend(frameon=False)
+    return ax
