@@ -36,5 +36,5 @@ def start(estimator: BaseEstimator, X: ArrayLike) -> Job:
 
 def check_number(name: str, value: Any, low: float, high: float) -> None:
     """Accept numbers above `low` and up to `high`."""
-    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not low < value <= high:
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not low < float(value) <= high:
         raise ValueError(f"{name} must be a number above {low:g} and at most {high:g}, got {value!r}.")

@@ -33,14 +33,11 @@ class CloseNeighbors(NamedTuple):
     density: NDArray[np.float64]
 
 
-def range_of(n_samples: int, n_features: int, most: int) -> int:
-    """T, the number of neighbours to look at."""
-    wanted = int(min(0.1 * n_samples, 10 + n_features * math.log(n_features + 1), most))
-    return min(n_samples - 1, max(2, wanted))
-
-
-def find(X: NDArray[Any], n_threads: int, n_looked_at: int) -> CloseNeighbors:
+def find(X: NDArray[Any], n_threads: int, most: float) -> CloseNeighbors:
     """Split each sample's neighbours at the largest gap, and weigh both parts to a density."""
+    n_samples, n_features = X.shape
+    wanted = int(min(0.1 * n_samples, 10 + n_features * math.log(n_features + 1), most))
+    n_looked_at = min(n_samples - 1, max(2, wanted))  # T
     table = NeighborTable(choose_search(X, "euclidean", "auto"), n_threads)
     nearest = table.collect(min(len(X) - 1, WIDENED * n_looked_at))
     with np.errstate(over="ignore"):  # extreme units
@@ -50,9 +47,7 @@ def find(X: NDArray[Any], n_threads: int, n_looked_at: int) -> CloseNeighbors:
 
 
 @kernel
-def split_at_gap(
-    distances: NDArray[np.float64], n_looked_at: int
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def split_at_gap(distances: NDArray[np.float64], n_looked_at: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Count the neighbours before the first largest gap, and compute the density."""
     counts = np.empty(distances.shape[0], dtype=np.intp)
     density = np.empty(distances.shape[0])

@@ -162,9 +162,7 @@ def _density(pairs: Pairs, cutoff: float, kernel: str) -> NDArray[np.float64]:
     return density
 
 
-def _halo(
-    pairs: Pairs, cutoff: float, density: NDArray[np.float64], labels: NDArray[np.intp]
-) -> NDArray[np.bool_]:
+def _halo(pairs: Pairs, cutoff: float, density: NDArray[np.float64], labels: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Step 5: which samples are less dense than the border of their cluster."""
     from kfuse.baselines.pairs import border_density  # noqa: PLC0415 - numba is slow to import
 

@@ -1,14 +1,17 @@
 """The methods of the study, each by its name in the tables: how to make it, and what it is allowed to try.
 
 The paper's rule is followed: a method that takes the number of clusters gets the true one, a method with parameters is
-reported at the best of a stated grid, an iterative one at the best of 20 runs. Grids are meant for features scaled to
+reported at the best of a stated grid. Grids are meant for features scaled to
 [0, 1]; those that depend on the spacing of the samples are functions of the data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +28,9 @@ class Method(NamedTuple):
 
     name: str  # as in the tables
     make: Callable[..., Any]  # make(n_clusters, random_state, **parameters) gives an estimator with fit_predict
-    grid: Grid | Callable[[NDArray[Any]], Grid] = {}  # the parameters tried, or a function of X that gives them
+    grid: Grid | Callable[[NDArray[Any]], Grid] = MappingProxyType(
+        {}
+    )  # the parameters tried, or a function of X that gives them
     repeats: int = 1  # the best of so many random states is reported
     requires: str | None = None  # the module that must be importable
     note: str = ""
@@ -78,108 +83,18 @@ class Linkage(ClusterMixin, BaseEstimator):
         return self
 
 
-def _single(n_clusters: int, random_state: int | None = None) -> Any:
-    return Linkage(n_clusters, method="single")
+def make_estimator(
+    kind: str, passed_on: Sequence[str], n_clusters: int | None, random_state: int | None = None, **parameters: Any
+) -> Any:
+    """Import a class by its full name, and make it with those of the two arguments that it takes."""
+    module, _, name = kind.rpartition(".")
+    arguments = {"n_clusters": n_clusters, "random_state": random_state}
+    return getattr(import_module(module), name)(**{key: arguments[key] for key in passed_on}, **parameters)
 
 
-def _ward(n_clusters: int, random_state: int | None = None) -> Any:
-    return Linkage(n_clusters, method="ward")
-
-
-def _kfuse(n_clusters: int, random_state: int | None = None) -> Any:
-    from kfuse import KFuse  # noqa: PLC0415
-
-    return KFuse(n_clusters)
-
-
-def _kfuse_paper(n_clusters: int, random_state: int | None = None) -> Any:
-    from kfuse import KFuse  # noqa: PLC0415
-
-    return KFuse(n_clusters, fusion="paper")
-
-
-def _kfuse_auto(n_clusters: int | None = None, random_state: int | None = None) -> Any:
-    from kfuse import KFuse  # noqa: PLC0415
-
-    return KFuse()
-
-
-def _ldp_mst(n_clusters: int, random_state: int | None = None) -> Any:
-    from kfuse.baselines import LDPMST  # noqa: PLC0415
-
-    return LDPMST(n_clusters)
-
-
-def _dpc(n_clusters: int, random_state: int | None = None, **parameters: Any) -> Any:
-    from kfuse.baselines import DensityPeaks  # noqa: PLC0415
-
-    return DensityPeaks(n_clusters, **parameters)
-
-
-def _wann_dpc(n_clusters: int, random_state: int | None = None) -> Any:
-    from kfuse.baselines import WANNDPC  # noqa: PLC0415
-
-    return WANNDPC(n_clusters)
-
-
-def _mean_shift(n_clusters: int | None = None, random_state: int | None = None, **parameters: Any) -> Any:
-    from sklearn.cluster import MeanShift  # noqa: PLC0415
-
-    return MeanShift(bin_seeding=True, **parameters)
-
-
-def _affinity_propagation(n_clusters: int | None = None, random_state: int | None = None, **parameters: Any) -> Any:
-    from sklearn.cluster import AffinityPropagation  # noqa: PLC0415
-
-    return AffinityPropagation(max_iter=500, random_state=random_state, **parameters)
-
-
-def _k_means(n_clusters: int, random_state: int | None = None) -> Any:
-    from sklearn.cluster import KMeans  # noqa: PLC0415
-
-    return KMeans(n_clusters, n_init=1, random_state=random_state)
-
-
-def _dbscan(n_clusters: int | None = None, random_state: int | None = None, **parameters: Any) -> Any:
-    from sklearn.cluster import DBSCAN  # noqa: PLC0415
-
-    return DBSCAN(**parameters)
-
-
-def _spectral(n_clusters: int, random_state: int | None = None, **parameters: Any) -> Any:
-    from sklearn.cluster import SpectralClustering  # noqa: PLC0415
-
-    return SpectralClustering(n_clusters, affinity="nearest_neighbors", random_state=random_state, **parameters)
-
-
-def _optics(n_clusters: int | None = None, random_state: int | None = None, **parameters: Any) -> Any:
-    from sklearn.cluster import OPTICS  # noqa: PLC0415
-
-    return OPTICS(**parameters)
-
-
-def _hdbscan(n_clusters: int | None = None, random_state: int | None = None, **parameters: Any) -> Any:
-    from sklearn.cluster import HDBSCAN  # noqa: PLC0415
-
-    return HDBSCAN(copy=True, **parameters)
-
-
-def _genie(n_clusters: int, random_state: int | None = None) -> Any:
-    from genieclust import Genie  # noqa: PLC0415
-
-    return Genie(n_clusters)
-
-
-def _lumbermark(n_clusters: int, random_state: int | None = None) -> Any:
-    from lumbermark import Lumbermark  # noqa: PLC0415
-
-    return Lumbermark(n_clusters)
-
-
-def _plscan(n_clusters: int | None = None, random_state: int | None = None) -> Any:
-    from fast_plscan import PLSCAN  # noqa: PLC0415
-
-    return PLSCAN()
+def _of(kind: str, *passed_on: str, **fixed: Any) -> Callable[..., Any]:
+    """A `make` for a class, with parameters that are the same on all data."""
+    return partial(make_estimator, kind, passed_on, **fixed)
 
 
 def _preferences(X: NDArray[Any]) -> Grid:
@@ -210,44 +125,64 @@ def _bandwidths(X: NDArray[Any]) -> Grid:
 
 
 PERCENTS = (0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9, 10, 15, 20)
+NUMBER, SEED = "n_clusters", "random_state"
 
+_NOT_RUN = "named in the paper, not run there"
 _METHODS = (
-    Method("kFuse", _kfuse, note="the default, true number of clusters"),
-    Method("kFuse (paper)", _kfuse_paper, note="the printed algorithm, true number of clusters"),
-    Method("kFuse (auto)", _kfuse_auto, note="the default, number of clusters found", needs_number=False),
-    Method("LDP-MST", _ldp_mst),
-    Method("Single linkage", _single, note="the paper's SLINK column on synthetic data"),
-    Method("Ward", _ward, note="the paper's SLINK column on real data"),
-    Method("DPC", _dpc, {"percent": PERCENTS}),
-    Method("WANN-DPC", _wann_dpc, note="the public successor of ANN-DPC; not in the paper"),
-    Method("MSC", _mean_shift, _bandwidths, note="mean shift", needs_number=False),
-    Method("AP", _affinity_propagation, _preferences, note="affinity propagation, n x n memory", needs_number=False),
-    Method("K-means", _k_means, repeats=20),
-    Method("DBSCAN", _dbscan, _radii, needs_number=False),
-    Method("Spectral", _spectral, {"n_neighbors": (5, 10, 15, 20, 30)}, note="named in the paper, not run there"),
+    Method("kFuse", _of("kfuse.KFuse", NUMBER), note="the default"),
+    Method("kFuse (paper)", _of("kfuse.KFuse", NUMBER, fusion="paper"), note="the printed algorithm"),
+    Method("kFuse (auto)", _of("kfuse.KFuse"), note="the default, number of clusters found", needs_number=False),
+    Method("LDP-MST", _of("kfuse.baselines.LDPMST", NUMBER)),
+    Method("Single linkage", _of(f"{__name__}.Linkage", NUMBER), note="the paper's SLINK on synthetic data"),
+    Method("Ward", _of(f"{__name__}.Linkage", NUMBER, method="ward"), note="the paper's SLINK on real data"),
+    Method("DPC", _of("kfuse.baselines.DensityPeaks", NUMBER), {"percent": PERCENTS}),
+    Method("WANN-DPC", _of("kfuse.baselines.WANNDPC", NUMBER), note="ANN-DPC's public successor; not in the paper"),
+    Method(
+        "MSC",
+        _of("sklearn.cluster.MeanShift", bin_seeding=True),
+        _bandwidths,
+        note="mean shift; slow above some thousand samples or in many dimensions",
+        needs_number=False,
+    ),
+    Method(
+        "AP",
+        _of("sklearn.cluster.AffinityPropagation", SEED, max_iter=500),
+        _preferences,
+        note="affinity propagation; its memory grows with the square of the samples",
+        needs_number=False,
+    ),
+    # The printed values are those of the run with the lowest inertia, not of the one with the best score.
+    Method("K-means", _of("sklearn.cluster.KMeans", NUMBER, SEED, n_init=20), note="the lowest inertia of 20 runs"),
+    Method("DBSCAN", _of("sklearn.cluster.DBSCAN"), _radii, needs_number=False),
+    Method(
+        "Spectral",
+        _of("sklearn.cluster.SpectralClustering", NUMBER, SEED, affinity="nearest_neighbors"),
+        {"n_neighbors": (5, 10, 15, 20, 30)},
+        note=_NOT_RUN,
+    ),
     Method(
         "OPTICS",
-        _optics,
+        _of("sklearn.cluster.OPTICS"),
         {"min_samples": (5, 10, 20), "xi": (0.01, 0.02, 0.05, 0.1)},
-        note="named in the paper, not run there",
+        note=_NOT_RUN,
         needs_number=False,
     ),
     Method(
         "HDBSCAN",
-        _hdbscan,
+        _of("sklearn.cluster.HDBSCAN", copy=True),
         {"min_cluster_size": (5, 10, 15, 20, 30, 50)},
         note="not in the paper",
         needs_number=False,
     ),
-    Method("Genie", _genie, requires="genieclust", note="not in the paper"),
-    Method("Lumbermark", _lumbermark, requires="lumbermark", note="not in the paper"),
-    Method("PLSCAN", _plscan, requires="fast_plscan", note="not in the paper", needs_number=False),
+    Method("Genie", _of("genieclust.Genie", NUMBER), requires="genieclust", note="not in the paper"),
+    Method("Lumbermark", _of("lumbermark.Lumbermark", NUMBER), requires="lumbermark", note="not in the paper"),
+    Method("PLSCAN", _of("fast_plscan.PLSCAN"), requires="fast_plscan", note="not in the paper", needs_number=False),
 )
 METHODS: dict[str, Method] = {method.name: method for method in _METHODS}
 
 # Rows of the paper's tables that cannot be run, with the reason.
 PRINTED_ONLY: dict[str, str] = {
-    "ANN-DPC": "Its formulas are not public, so only the printed values are shown; WANN-DPC, its public successor, is run.",
+    "ANN-DPC": "Its formulas are not public: only the printed values are shown. WANN-DPC is its public successor.",
 }
 
 

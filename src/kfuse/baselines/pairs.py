@@ -1,4 +1,4 @@
-"""What needs the distance of every pair of samples: computed anew in each pass, a block of rows at a time."""
+"""What needs the distance of every pair of samples: a block of rows at a time, computed anew in each pass."""
 
 from __future__ import annotations
 
@@ -37,21 +37,26 @@ class Pairs:
         self.distances = EuclideanDistances(X)
         self.n_samples = X.shape[0]
         self.n_threads = n_threads
+        size = max(1, ENTRIES_PER_BLOCK // self.n_samples)
+        rows = np.arange(self.n_samples)
+        self._parts = [rows[start : start + size] for start in range(0, self.n_samples, size)]
+        # What all distances together prepare is there before threads start, and a single block need not come again.
+        self._first_block = self.distances.rows(self._parts[0])
 
     def visit(self, visit: Visit) -> None:
         """Call ``visit(thread, rows, block)`` for blocks of rows of the distances to all samples, each row once."""
-        size = max(1, ENTRIES_PER_BLOCK // self.n_samples)
-        rows = np.arange(self.n_samples)
-        parts = [rows[start : start + size] for start in range(0, self.n_samples, size)]
-        n_threads = min(self.n_threads, len(parts))
+        if len(self._parts) == 1:
+            return visit(0, self._parts[0], self._first_block)
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            for done in [pool.submit(self._work, thread, visit) for thread in range(self.n_threads)]:
+                done.result()
+        return None
 
-        def work(thread: int) -> None:
-            for part in parts[thread::n_threads]:
-                visit(thread, part, self.distances.rows(part))
-
-        self.distances.rows(rows[:1])  # what the distances prepare once is there before the threads start
-        with ThreadPoolExecutor(n_threads) as pool:
-            list(pool.map(work, range(n_threads)))
+    def _work(self, thread: int, visit: Visit) -> None:
+        """Do one thread's share."""
+        for number in range(thread, len(self._parts), self.n_threads):
+            rows = self._parts[number]
+            visit(thread, rows, self._first_block if number == 0 else self.distances.rows(rows))
 
     def order_statistic(self, position: int) -> float:
         """The distance at a 1-based position in the sorted distances of all pairs.

@@ -91,7 +91,7 @@ def _shared(neighbors: NeighborTable, natural_value: int, found: LocalPeaks) -> 
     rows, samples = [found.labels], [np.arange(neighbors.n_samples)]
     for block in neighbors.blocks(natural_value):
         rows.append(np.repeat(found.labels[block.rows], natural_value))
-        samples.append(block.indices.ravel())
+        samples.append(block.indices.ravel().astype(np.intp))
     shape = found.peaks.size, neighbors.n_samples
     row, column = np.concatenate(rows), np.concatenate(samples)
     within = csr_array((np.ones(row.size), (row, column)), shape=shape)

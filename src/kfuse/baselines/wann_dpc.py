@@ -105,7 +105,7 @@ class WANNDPC(ClusterMixin, BaseEstimator):
         checks.check_number("most_neighbors", self.most_neighbors, 1, 1e6)
         job = checks.start(self, X)
         pairs = Pairs(*job)
-        near = close.find(*job, close.range_of(*job.data.shape, self.most_neighbors))
+        near = close.find(*job, self.most_neighbors)
         ascent = pairs.ascent(near.density)
         unit = pairs.distances.unit
         with np.errstate(over="ignore"):  # extreme units
