@@ -124,7 +124,7 @@ def _bandwidths(X: NDArray[Any]) -> Grid:
     return {"bandwidth": [width for width in widths if width > 0]}
 
 
-PERCENTS = (0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9, 10, 15, 20)
+PERCENTS = (0.2, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9, 10, 15, 20)
 NUMBER, SEED = "n_clusters", "random_state"
 
 _NOT_RUN = "named in the paper, not run there"
