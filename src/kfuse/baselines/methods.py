@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,9 +27,7 @@ class Method(NamedTuple):
 
     name: str  # as in the tables
     make: Callable[..., Any]  # make(n_clusters, random_state, **parameters) gives an estimator with fit_predict
-    grid: Grid | Callable[[NDArray[Any]], Grid] = MappingProxyType(
-        {}
-    )  # the parameters tried, or a function of X that gives them
+    grid: Grid | Callable[[NDArray[Any]], Grid] = {}  # noqa: RUF012 - the parameters tried, or a function of X for them
     repeats: int = 1  # the best of so many random states is reported
     requires: str | None = None  # the module that must be importable
     note: str = ""
