@@ -20,7 +20,7 @@ def all_distances(X):
 
 
 def neighbour_order(d):
-    return [sorted((q for q in range(len(d)) if q != p), key=lambda q: (d[p][q], q)) for p in range(len(d))]  # noqa: B023
+    return [sorted((q for q in range(len(d)) if q != p), key=lambda q: (d[p][q], q)) for p in range(len(d))]
 
 
 def by_size(labels):
@@ -251,7 +251,15 @@ class WANNDPC:
             for q in self.close(centre):
                 if self.labels[q] is None and self.rho[q] < self.rho[centre]:
                     self.labels[q] = self.labels[centre]
-        floor = in_order(self.rho) / self.n
+        blocked = self.breadth_first(floor=in_order(self.rho) / self.n)
+        for head in range(self.n):
+            if blocked[head]:
+                self.c[head] += blocked[head]
+                for q in self.close(head):
+                    if self.labels[q] is None:
+                        self.labels[q] = self.labels[head]
+
+    def breadth_first(self, floor):
         queue = [p for p in range(self.n) if self.labels[p] is not None]
         blocked = [0] * self.n
         while queue:
@@ -263,12 +271,7 @@ class WANNDPC:
                         queue.append(q)
                     else:
                         blocked[head] += 1
-        for head in range(self.n):
-            if blocked[head]:
-                self.c[head] += blocked[head]
-                for q in self.close(head):
-                    if self.labels[q] is None:
-                        self.labels[q] = self.labels[head]
+        return blocked
 
     def join_by_membership(self):
         while True:

@@ -113,7 +113,7 @@ def test_halo_gets_no_label():
 
 def test_density_peaks_of_duplicates_say_so():
     X = np.repeat([[0.0], [1.0]], 20, axis=0)
-    with pytest.raises(ValueError, match="cutoff distance is 0, because at least 16 of the 780 pairs .* duplicates"):
+    with pytest.raises(ValueError, match=r"cutoff distance is 0, because at least 16 of the 780 pairs .* duplicates"):
         DensityPeaks(2).fit(X)
 
 

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import samples
 
-from kfuse.baselines import LDPMST, WANNDPC, DensityPeaks
+from kfuse.baselines import LDPMST, WANNDPC, DensityPeaks, pairs
 
 
 def at_least_two(max_samples):
@@ -81,20 +81,16 @@ def test_wann_dpc(X, n_clusters):
 @settings(max_examples=100)
 @given(at_least_two(60), st.floats(0, 1))
 def test_any_order_statistic(X, share):
-    from kfuse.baselines.pairs import Pairs
-
     n = len(X)
     d = oracle.all_distances(X)
     distances = sorted(d[i][j] for i in range(n) for j in range(i + 1, n))
     position = 1 + round(share * (len(distances) - 1))
-    assert Pairs(X, 1).order_statistic(position) == distances[position - 1]
+    assert pairs.Pairs(X, 1).order_statistic(position) == distances[position - 1]
 
 
 @settings(max_examples=30)
 @given(at_least_two(120), st.integers(1, 4))
 def test_many_small_blocks_and_threads_change_nothing(X, n_clusters):
-    from kfuse.baselines import pairs
-
     assume(len(np.unique(X, axis=0)) == len(X))
     n_clusters = min(n_clusters, len(X))
     whole = DensityPeaks(n_clusters, n_jobs=1).fit(X)
