@@ -177,11 +177,13 @@ def test_decision_graph_marks_the_centres(kind):
     assert decision_graph(model, ax) is ax
     others, *centres = ax.collections
     assert len(others.get_offsets()) == 147
-    drawn = [(*artist.get_offsets()[0].tolist(), to_hex(artist.get_facecolors()[0]).upper()) for artist in centres]
-    assert drawn == [(model.density_[c], model.delta_[c], PALETTE[label]) for label, c in enumerate(model.centers_)]
+    drawn = {(*artist.get_offsets()[0].tolist(), to_hex(artist.get_facecolors()[0]).upper()) for artist in centres}
+    assert drawn == {(model.density_[c], model.delta_[c], PALETTE[label]) for label, c in enumerate(model.centers_)}
+    assert centres[0].get_offsets()[0][0] == model.density_.max()
+    assert centres[0].get_sizes()[0] > centres[1].get_sizes()[0]
     assert "rho" in ax.get_xlabel()
     assert "delta" in ax.get_ylabel()
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["samples", "centres"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["samples", "densest centre", "centres"]
 
 
 def test_decision_graph_needs_a_fit():

@@ -18,7 +18,7 @@ def decision_graph(model: DensityPeaks | WANNDPC, ax: Axes | None = None) -> Axe
     """Draw density against the distance to the nearest denser sample, with the centres marked.
 
     Cluster centres stand apart to the upper right. Each is in the colour and marker that :func:`kfuse.plots.scatter`
-    gives its cluster; all other samples are grey.
+    gives its cluster, the densest one larger; all other samples are grey.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def decision_graph(model: DensityPeaks | WANNDPC, ax: Axes | None = None) -> Axe
     >>> X, _ = make_rings()
     >>> ax = decision_graph(DensityPeaks(3).fit(X))  # doctest: +SKIP
     """
-    from kfuse.plots import GREY, MARKERS, PALETTE, _new_axes, _tidy  # noqa: PLC0415 - only pictures need it
+    from kfuse.plots import GREY, _new_axes, _tidy  # noqa: PLC0415 - only pictures need it
 
     check_is_fitted(model, "centers_")
     if ax is None:
@@ -47,20 +47,27 @@ def decision_graph(model: DensityPeaks | WANNDPC, ax: Axes | None = None) -> Axe
     others = np.ones(model.density_.size, dtype=np.bool_)
     others[model.centers_] = False
     ax.scatter(model.density_[others], model.delta_[others], s=14, c=GREY, linewidths=0, label="samples")
-    markers = list(MARKERS.items())
-    for cluster, center in enumerate(model.centers_):
-        marker, factor = markers[cluster // len(PALETTE) % len(markers)]
-        ax.scatter(
-            model.density_[center],
-            model.delta_[center],
-            s=70 * factor,
-            c=PALETTE[cluster % len(PALETTE)],
-            marker=marker,
-            edgecolors="white",
-            linewidths=0.8,
-            zorder=3,
-            label="centres" if cluster == 0 else None,
-        )
+    # The densest centre's distance is that of another by definition, so it goes large below that one.
+    densest, *rest = np.argsort(-model.density_[model.centers_], kind="stable")
+    _mark(ax, model, densest, size=170, label="densest centre")
+    for cluster in rest:
+        _mark(ax, model, cluster, size=60, label="centres" if cluster == rest[0] else None)
     _tidy(ax, ("density (rho)", "distance to the nearest denser sample (delta)"))
     ax.legend(frameon=False)
     return ax
+
+
+def _mark(ax: Axes, model: DensityPeaks | WANNDPC, cluster: int, size: float, label: str | None) -> None:
+    """Draw a cluster's centre in the colour and marker of the cluster."""
+    from kfuse.plots import MARKERS, PALETTE  # noqa: PLC0415 - only pictures need it
+
+    marker, factor = list(MARKERS.items())[cluster // len(PALETTE) % len(MARKERS)]
+    ax.scatter(
+        *(values[model.centers_[cluster]] for values in (model.density_, model.delta_)),
+        s=size * factor,
+        c=PALETTE[cluster % len(PALETTE)],
+        marker=marker,
+        edgecolors="white",
+        linewidths=0.8,
+        label=label,
+    )
