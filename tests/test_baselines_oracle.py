@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import samples
 
-from kfuse.baselines import LDPMST, WANNDPC, DensityPeaks, pairs
+from kfuse.baselines import LDPMST, WANNDPC, DensityPeaks, close, pairs
 
 
 def at_least_two(max_samples):
@@ -76,6 +76,17 @@ def test_wann_dpc(X, n_clusters):
     np.testing.assert_array_equal(np.sort(model.centers_), sorted(slow.centres))
     np.testing.assert_array_equal(model.labels_, expected)
     assert len(caught) == (model.n_clusters_ < n_clusters)
+
+
+def test_membership_may_fall_while_a_sample_waits():
+    """Sample 0 belongs most to cluster 0 until its far neighbour 1 joins that; then 2 and with it 0 go to cluster 1."""
+    indices = np.array([[3, 1, 2], [3, 3, 3], [4, 0, 1], [0, 0, 0], [0, 0, 0]], dtype=np.int32)
+    distances = np.array([[0.1, 5.0, 0.2], [0.01, 9.0, 9.0], [0.2, 5.0, 9.0], [0.0] * 3, [0.0] * 3])
+    counts = np.array([3, 1, 3, 1, 1])
+    near = close.CloseNeighbors(indices, distances, counts, counts, np.ones(5))
+    labels = np.array([-1, -1, -1, 0, 1])
+    close.join_by_membership(near, labels, 2)
+    np.testing.assert_array_equal(labels, [1, 0, 1, 0, 1])
 
 
 @settings(max_examples=100)

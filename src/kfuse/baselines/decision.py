@@ -62,8 +62,10 @@ def _mark(ax: Axes, model: DensityPeaks | WANNDPC, cluster: int, size: float, la
     from kfuse.plots import MARKERS, PALETTE  # noqa: PLC0415 - only pictures need it
 
     marker, factor = list(MARKERS.items())[cluster // len(PALETTE) % len(MARKERS)]
+    center = model.centers_[cluster]
     ax.scatter(
-        *(values[model.centers_[cluster]] for values in (model.density_, model.delta_)),
+        model.density_[center],
+        model.delta_[center],
         s=size * factor,
         c=PALETTE[cluster % len(PALETTE)],
         marker=marker,
