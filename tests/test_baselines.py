@@ -149,7 +149,7 @@ BAD_PARAMETERS = {
     "a negative ratio": (LDPMST(ratio=-1), "ratio must be a number above 0 and at most 1, got -1"),
     "a ratio of nan": (LDPMST(ratio=float("nan")), "ratio.*nan"),
     "no correction": (WANNDPC(correction=None), "correction.*None"),
-    "one neighbour": (WANNDPC(most_neighbors=1), "most_neighbors must be a number above 1"),
+    "one neighbour": (WANNDPC(most_neighbors=1), "most_neighbors must be a whole number of at least 2, got 1"),
     "zero threads": (DensityPeaks(n_jobs=0), "n_jobs must be None, -1 for all cores, or a number of threads, got 0"),
     "half a thread": (LDPMST(n_jobs=0.5), "n_jobs.*0.5"),
 }

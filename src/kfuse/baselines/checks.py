@@ -24,7 +24,7 @@ def start(estimator: BaseEstimator, X: ArrayLike) -> Job:
 
     validation.check_n_clusters(estimator.n_clusters)
     n_jobs = estimator.n_jobs
-    if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
+    if not (n_jobs is None or (validation._is_whole(n_jobs) and n_jobs != 0)):
         raise ValueError(f"n_jobs must be None, -1 for all cores, or a number of threads, got {n_jobs!r}.")
     data = validation.check_features(estimator, X, reset=True)
     n_samples = data.shape[0]

@@ -33,7 +33,7 @@ class CloseNeighbors(NamedTuple):
     density: NDArray[np.float64]
 
 
-def find(X: NDArray[Any], n_threads: int, most: float) -> CloseNeighbors:
+def find(X: NDArray[Any], n_threads: int, most: int) -> CloseNeighbors:
     """Split each sample's neighbours at the largest gap, and weigh both parts to a density."""
     n_samples, n_features = X.shape
     wanted = int(min(0.1 * n_samples, 10 + n_features * math.log(n_features + 1), most))

@@ -14,9 +14,9 @@ from kfuse.core.compiled import kernel
 from kfuse.core.distances import EuclideanDistances
 from kfuse.core.neighbors import ENTRIES_PER_BLOCK
 
-# A distance is at least 0, so it has 63 bits that count, and they order as the distances do.
-DIGIT_BITS = 21
-DIGITS = 3
+# Distances are at least 0, so their bits, read as whole numbers, order as they do. Counts for 16 bits stay in the cache.
+DIGIT_BITS = 16
+DIGITS = 4
 
 Visit = Callable[[int, NDArray[np.intp], NDArray[np.float64]], None]
 
@@ -62,7 +62,7 @@ class Pairs:
         """The distance at a 1-based position in the sorted distances of all pairs.
 
         The distance is read digit by digit from the highest, each from a count of the distances that agree with it
-        so far: it is exact, and takes three passes whatever the data.
+        so far: it is exact, and takes four passes whatever the data.
         """
         prefix = 0
         for digit in reversed(range(DIGITS)):

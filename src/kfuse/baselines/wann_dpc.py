@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin
 
+from kfuse import validation
 from kfuse.baselines import checks
 
 
@@ -102,7 +103,8 @@ class WANNDPC(ClusterMixin, BaseEstimator):
         from kfuse.core.tree import labels_by_size  # noqa: PLC0415
 
         checks.check_number("correction", self.correction, 0, 1e6)
-        checks.check_number("most_neighbors", self.most_neighbors, 1, 1e6)
+        if not validation._is_whole(self.most_neighbors) or self.most_neighbors < 2:
+            raise ValueError(f"most_neighbors must be a whole number of at least 2, got {self.most_neighbors!r}.")
         job = checks.start(self, X)
         pairs = Pairs(*job)
         near = close.find(*job, self.most_neighbors)
