@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from kfuse.core.compiled import kernel
 from kfuse.core.distances import EuclideanDistances
 from kfuse.core.neighbors import ENTRIES_PER_BLOCK
 
-# Distances are at least 0, so their bits, read as whole numbers, order as they do. Counts for 16 bits stay in the cache.
+# Distances are at least 0, so their bits, read as whole numbers, order as they do; counts for 16 stay in the cache.
 DIGIT_BITS = 16
 DIGITS = 4
 
@@ -67,18 +68,7 @@ class Pairs:
         prefix = 0
         for digit in reversed(range(DIGITS)):
             counts = np.zeros((self.n_threads, 1 << DIGIT_BITS), dtype=np.int64)
-            shift = digit * DIGIT_BITS
-
-            def count(
-                thread: int,
-                rows: NDArray[np.intp],
-                block: NDArray[np.float64],
-                counts: NDArray[np.int64] = counts,
-                known: tuple[int, int] = (prefix, shift),
-            ) -> None:
-                count_digits(rows, block.view(np.int64), *known, counts[thread])
-
-            self.visit(count)
+            self.visit(partial(_count, prefix, digit * DIGIT_BITS, counts))
             up_to = counts.sum(axis=0).cumsum()
             found = int(np.searchsorted(up_to, position))
             position -= int(up_to[found - 1]) if found else 0
@@ -98,6 +88,17 @@ class Pairs:
 
         self.visit(climb)
         return Ascent(order, parents, heights, float(farthest.max()))
+
+
+def _count(
+    prefix: int,
+    shift: int,
+    counts: NDArray[np.int64],
+    thread: int,
+    rows: NDArray[np.intp],
+    block: NDArray[np.float64],
+) -> None:
+    count_digits(rows, block.view(np.int64), prefix, shift, counts[thread])
 
 
 @kernel
