@@ -1,0 +1,236 @@
+"""The stages of WANN-DPC: close neighbours and density, centres, and three ways of passing labels on.
+
+The description leaves points open. They are decided here: the neighbours looked at are at least two (one with two
+samples); what a centre or a sample has labelled stays with it; ties go to the lower sample index, then to the earlier
+centre. The conditions of the spreading, and the widening before and after it, are those of the authors' own
+implementation.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuse.baselines.pairs import Pairs
+from kfuse.core.compiled import kernel
+from kfuse.core.neighbors import ENTRIES_PER_BLOCK, NeighborTable, choose_search
+
+UNLABELLED = -1
+WIDENED = 4  # spreading widens a range twice, each time to less than double
+
+
+class CloseNeighbors(NamedTuple):
+    """Each sample's neighbours, nearest first, of which the first `counts` are close."""
+
+    indices: NDArray[np.int32]
+    distances: NDArray[np.float64]
+    counts: NDArray[np.intp]
+    found_counts: NDArray[np.intp]  # the same before widening
+    density: NDArray[np.float64]
+
+
+def find(X: NDArray[Any], n_threads: int, most: int) -> CloseNeighbors:
+    """Split each sample's neighbours at the largest gap, and weigh both parts to a density."""
+    n_samples, n_features = X.shape
+    wanted = int(min(0.1 * n_samples, 10 + n_features * math.log(n_features + 1), most))
+    n_looked_at = min(n_samples - 1, max(2, wanted))  # T
+    table = NeighborTable(choose_search(X, "euclidean", "auto"), n_threads)
+    nearest = table.collect(min(len(X) - 1, WIDENED * n_looked_at))
+    with np.errstate(over="ignore"):  # extreme units
+        distances = nearest.distances * table.distances.unit
+    counts, density = split_at_gap(distances, n_looked_at)
+    return CloseNeighbors(nearest.indices, distances, counts, counts.copy(), density)
+
+
+@kernel
+def split_at_gap(distances: NDArray[np.float64], n_looked_at: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Count the neighbours before the first largest gap, and compute the density."""
+    counts = np.empty(distances.shape[0], dtype=np.intp)
+    density = np.empty(distances.shape[0])
+    for row in range(distances.shape[0]):
+        n_close, gap = 1, -1.0
+        for rank in range(1, n_looked_at):
+            if distances[row, rank] - distances[row, rank - 1] > gap:
+                n_close, gap = rank, distances[row, rank] - distances[row, rank - 1]
+        counts[row] = n_close
+        share = n_close / n_looked_at
+        density[row] = share / (1 + mean_of(distances[row, :n_close]))
+        if n_close < n_looked_at:
+            n_far = n_looked_at - n_close
+            density[row] += n_far / n_looked_at / (1 + mean_of(distances[row, n_close:n_looked_at]))
+    return counts, density
+
+
+@kernel
+def mean_of(values: NDArray[np.float64]) -> float:
+    """The mean, added up in order."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total / values.size
+
+
+def choose_centers(
+    pairs: Pairs, near: CloseNeighbors, delta: NDArray[np.float64], n_clusters: int, correction: float
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Choose one centre after the other, and let each absorb the samples around it.
+
+    Decision values are compared by their logarithms, so that none overflows.
+    """
+    labels = np.full(pairs.n_samples, UNLABELLED, dtype=np.intp)
+    nearest_labelled = np.full(pairs.n_samples, np.inf)
+    with np.errstate(divide="ignore"):  # the distance between duplicates is 0
+        value = np.log(near.density) + np.log(delta)
+    centers: list[int] = []
+    center = int(near.density.argmax())
+    while True:
+        absorbed = absorb(near.indices, near.distances, near.counts, near.density, center, labels, len(centers))
+        centers.append(center)
+        free = np.flatnonzero(labels == UNLABELLED)
+        if len(centers) == n_clusters or free.size == 0:
+            return np.array(centers), labels
+        _lower_to(pairs, np.array(absorbed), nearest_labelled)
+        with np.errstate(over="ignore"):  # extreme units
+            decision = value[free] + correction * (nearest_labelled[free] * pairs.distances.unit)
+        center = int(free[decision.argmax()])
+
+
+@kernel
+def absorb(
+    indices: NDArray[np.int32],
+    distances: NDArray[np.float64],
+    counts: NDArray[np.intp],
+    density: NDArray[np.float64],
+    center: int,
+    labels: NDArray[np.intp],
+    label: int,
+) -> list[int]:
+    """Label what a centre reaches along close neighbours that are near and dense enough."""
+    reach = mean_of(distances[center, : counts[center]])
+    floor = density[indices[center, 0]]
+    for other in indices[center, : counts[center]]:
+        floor = min(floor, density[other])
+    labels[center] = label
+    queue = [center]
+    for head in queue:
+        for rank in range(counts[head]):
+            other = np.intp(indices[head, rank])
+            if labels[other] == UNLABELLED and distances[head, rank] <= reach and density[other] >= floor:
+                labels[other] = label
+                queue.append(other)
+    return queue
+
+
+def _lower_to(pairs: Pairs, samples: NDArray[np.intp], nearest: NDArray[np.float64]) -> None:
+    """Lower the distances in `nearest` to those from some samples."""
+    size = max(1, ENTRIES_PER_BLOCK // pairs.n_samples)
+    for start in range(0, samples.size, size):
+        np.minimum(nearest, pairs.distances.rows(samples[start : start + size]).min(axis=0), out=nearest)
+
+
+def widen(near: CloseNeighbors) -> CloseNeighbors:
+    """Add the usual number of close neighbours to samples that have fewer."""
+    usual = int(near.counts.mean())
+    wider = np.where(near.counts < usual, near.counts + usual, near.counts)
+    return near._replace(counts=np.minimum(wider, near.indices.shape[1]))
+
+
+def spread(near: CloseNeighbors, centers: NDArray[np.intp], labels: NDArray[np.intp]) -> None:
+    """First allocation: breadth-first along close neighbours, from the labelled samples in order."""
+    for center in centers:
+        around = near.indices[center, : near.counts[center]]
+        free = around[(labels[around] == UNLABELLED) & (near.density[around] < near.density[center])]
+        labels[free] = labels[center]
+    blocked = spread_breadth_first(near.indices, near.distances, near.counts, near.density, labels)
+    near.counts[:] = np.minimum(near.counts + blocked, near.indices.shape[1])
+    for head in np.flatnonzero(blocked):
+        around = near.indices[head, : near.counts[head]]
+        labels[around[labels[around] == UNLABELLED]] = labels[head]
+
+
+@kernel
+def spread_breadth_first(
+    indices: NDArray[np.int32],
+    distances: NDArray[np.float64],
+    counts: NDArray[np.intp],
+    density: NDArray[np.float64],
+    labels: NDArray[np.intp],
+) -> NDArray[np.intp]:
+    """Pass labels on to close neighbours of at least mean density, not farther than is usual for the neighbour.
+
+    Counts, for each sample, the close neighbours that it could not pass its label on to for their density alone.
+    """
+    usual = np.empty(counts.size)
+    for sample in range(counts.size):
+        usual[sample] = mean_of(distances[sample, : counts[sample]])
+    floor = mean_of(density)
+    blocked = np.zeros(counts.size, dtype=np.intp)
+    queue = [sample for sample in range(counts.size) if labels[sample] != UNLABELLED]
+    for head in queue:
+        for rank in range(counts[head]):
+            other = int(indices[head, rank])
+            if labels[other] != UNLABELLED or distances[head, rank] > usual[other]:
+                continue
+            if density[other] >= floor:
+                labels[other] = labels[head]
+                queue.append(other)
+            else:
+                blocked[head] += 1
+    return blocked
+
+
+def join_by_membership(near: CloseNeighbors, labels: NDArray[np.intp], n_clusters: int) -> None:
+    """Second allocation: the sample that belongs most to a cluster joins it, then the next.
+
+    A sample's membership in a cluster is the share of its close neighbours that are there, times exp(-their mean
+    distance).
+    """
+    free = np.flatnonzero(labels == UNLABELLED)
+    close_to: dict[int, list[int]] = {}  # the unlabelled samples that have this one as a close neighbour
+    waiting: list[tuple[float, int, int]] = []
+
+    def measure(sample: int) -> tuple[float, int]:
+        part = slice(near.counts[sample])
+        return best_membership(near.indices[sample, part], near.distances[sample, part], labels, n_clusters)
+
+    def wait(sample: int) -> None:
+        membership, cluster = measure(sample)
+        if cluster != UNLABELLED:
+            heapq.heappush(waiting, (-membership, sample, cluster))
+
+    for sample in free.tolist():
+        for other in near.indices[sample, : near.counts[sample]].tolist():
+            close_to.setdefault(other, []).append(sample)
+        wait(sample)
+    while waiting:
+        membership, sample, cluster = heapq.heappop(waiting)
+        if labels[sample] != UNLABELLED or measure(sample) != (-membership, cluster):
+            continue  # it has joined, or stands in the queue again with its membership of today
+        labels[sample] = cluster
+        for other in close_to.get(sample, ()):
+            if labels[other] == UNLABELLED:
+                wait(other)
+
+
+@kernel
+def best_membership(
+    indices: NDArray[np.int32], distances: NDArray[np.float64], labels: NDArray[np.intp], n_clusters: int
+) -> tuple[float, int]:
+    """Find the cluster that a sample belongs most to, and how much; none if no neighbour has a label."""
+    counts, totals = np.zeros(n_clusters), np.zeros(n_clusters)
+    for rank in range(indices.size):
+        label = labels[indices[rank]]
+        if label != UNLABELLED:
+            counts[label] += 1
+            totals[label] += distances[rank]
+    best, cluster = -1.0, UNLABELLED
+    for label in range(n_clusters):
+        if counts[label] > 0:
+            membership = counts[label] / indices.size * math.exp(-totals[label] / counts[label])
+            if membership > best:
+                best, cluster = membership, label
+    return best, cluster

@@ -1,0 +1,188 @@
+"""The methods of the study, each by its name in the tables: how to make it, and what it is allowed to try.
+
+The paper's rule is followed: a method that takes the number of clusters gets the true one, a method with parameters is
+reported at the best of a stated grid. Grids are meant for features scaled to
+[0, 1]; those that depend on the spacing of the samples are functions of the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.cluster.hierarchy import fcluster, linkage
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import validate_data
+
+Grid = Mapping[str, Sequence[Any]]
+
+
+class Method(NamedTuple):
+    """One method, for any data set."""
+
+    name: str  # as in the tables
+    make: Callable[..., Any]  # make(n_clusters, random_state, **parameters) gives an estimator with fit_predict
+    grid: Grid | Callable[[NDArray[Any]], Grid] = {}  # noqa: RUF012 - the parameters tried, or a function of X for them
+    repeats: int = 1  # the best of so many random states is reported
+    requires: str | None = None  # the module that must be importable
+    note: str = ""
+    needs_number: bool = True  # whether it takes the number of clusters; else it finds one
+
+    def settings(self, X: ArrayLike) -> list[dict[str, Any]]:
+        """Every combination of parameters to try on X; one without parameters if there are none."""
+        from sklearn.model_selection import ParameterGrid  # noqa: PLC0415 - slow to import
+
+        return list(ParameterGrid(self.grid(np.asarray(X)) if callable(self.grid) else self.grid))
+
+    def is_available(self) -> bool:
+        """Whether the package that it needs is installed."""
+        return self.requires is None or find_spec(self.requires) is not None
+
+
+class Linkage(ClusterMixin, BaseEstimator):
+    """A linkage of scipy, cut at a number of clusters.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        The number of clusters.
+    method : str, default="single"
+        The linkage: "single", "ward", or another that :func:`scipy.cluster.hierarchy.linkage` takes.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each sample.
+
+    Examples
+    --------
+    >>> from kfuse.baselines.methods import Linkage
+    >>> Linkage(2).fit_predict([[0.0], [1.0], [9.0]]).tolist()
+    [0, 0, 1]
+    """
+
+    def __init__(self, n_clusters: int = 2, *, method: str = "single"):
+        self.n_clusters = n_clusters
+        self.method = method
+
+    def fit(self, X: ArrayLike, y: object = None) -> Linkage:
+        """Cluster X; `y` is ignored."""
+        from kfuse.core.tree import labels_by_size  # noqa: PLC0415 - numba is slow to import
+
+        data = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        labels = fcluster(linkage(data, self.method), self.n_clusters, criterion="maxclust")
+        self.labels_ = labels_by_size(labels.astype(np.intp))
+        return self
+
+
+def make_estimator(
+    kind: str, passed_on: Sequence[str], n_clusters: int | None, random_state: int | None = None, **parameters: Any
+) -> Any:
+    """Import a class by its full name, and make it with those of the two arguments that it takes."""
+    module, _, name = kind.rpartition(".")
+    arguments = {"n_clusters": n_clusters, "random_state": random_state}
+    return getattr(import_module(module), name)(**{key: arguments[key] for key in passed_on}, **parameters)
+
+
+def _of(kind: str, *passed_on: str, **fixed: Any) -> Callable[..., Any]:
+    """A `make` for a class, with parameters that are the same on all data."""
+    return partial(make_estimator, kind, passed_on, **fixed)
+
+
+def _preferences(X: NDArray[Any]) -> Grid:
+    """AP: preferences from half to a thousand times the median similarity, which gives ever fewer clusters."""
+    from sklearn.metrics import euclidean_distances  # noqa: PLC0415 - slow to import
+
+    some = X[:: max(1, len(X) // 2000)]
+    median = -float(np.median(euclidean_distances(some, squared=True)))
+    return {"preference": [factor * median for factor in (0.5, 1, 2, 5, 10, 20, 50, 100, 1000)], "damping": [0.7, 0.9]}
+
+
+def _radii(X: NDArray[Any]) -> Grid:
+    """DBSCAN: radii from a third of the usual distance to the 10th neighbour to four times it."""
+    from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415 - slow to import
+
+    k = min(10, len(X) - 1)
+    spacing = float(np.median(NearestNeighbors(n_neighbors=k).fit(X).kneighbors()[0][:, -1]))
+    return {"eps": list(spacing * np.geomspace(1 / 3, 4, 30)), "min_samples": [2, 3, 5, 8, 12, 20]}
+
+
+def _bandwidths(X: NDArray[Any]) -> Grid:
+    """Mean shift: bandwidths that hold from 1 to 50 % of the samples."""
+    from sklearn.cluster import estimate_bandwidth  # noqa: PLC0415 - slow to import
+
+    shares = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+    widths = [float(estimate_bandwidth(X, quantile=share, n_samples=1000, random_state=0)) for share in shares]
+    return {"bandwidth": [width for width in widths if width > 0]}
+
+
+PERCENTS = (0.2, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9, 10, 15, 20)
+NUMBER, SEED = "n_clusters", "random_state"
+
+_NOT_RUN = "named in the paper, not run there"
+_METHODS = (
+    Method("kFuse", _of("kfuse.KFuse", NUMBER), note="the default"),
+    Method("kFuse (paper)", _of("kfuse.KFuse", NUMBER, fusion="paper"), note="the printed algorithm"),
+    Method("kFuse (auto)", _of("kfuse.KFuse"), note="the default, number of clusters found", needs_number=False),
+    Method("LDP-MST", _of("kfuse.baselines.LDPMST", NUMBER)),
+    Method("Single linkage", _of(f"{__name__}.Linkage", NUMBER), note="the paper's SLINK on synthetic data"),
+    Method("Ward", _of(f"{__name__}.Linkage", NUMBER, method="ward"), note="the paper's SLINK on real data"),
+    Method("DPC", _of("kfuse.baselines.DensityPeaks", NUMBER), {"percent": PERCENTS}),
+    Method("WANN-DPC", _of("kfuse.baselines.WANNDPC", NUMBER), note="ANN-DPC's public successor; not in the paper"),
+    Method(
+        "MSC",
+        _of("sklearn.cluster.MeanShift", bin_seeding=True),
+        _bandwidths,
+        note="mean shift; slow above some thousand samples or in many dimensions",
+        needs_number=False,
+    ),
+    Method(
+        "AP",
+        _of("sklearn.cluster.AffinityPropagation", SEED, max_iter=500),
+        _preferences,
+        note="affinity propagation; its memory grows with the square of the samples",
+        needs_number=False,
+    ),
+    # The printed values are those of the run with the lowest inertia, not of the one with the best score.
+    Method("K-means", _of("sklearn.cluster.KMeans", NUMBER, SEED, n_init=20), note="the lowest inertia of 20 runs"),
+    Method("DBSCAN", _of("sklearn.cluster.DBSCAN"), _radii, needs_number=False),
+    Method(
+        "Spectral",
+        _of("sklearn.cluster.SpectralClustering", NUMBER, SEED, affinity="nearest_neighbors"),
+        {"n_neighbors": (5, 10, 15, 20, 30)},
+        note=_NOT_RUN,
+    ),
+    Method(
+        "OPTICS",
+        _of("sklearn.cluster.OPTICS"),
+        {"min_samples": (5, 10, 20), "xi": (0.01, 0.02, 0.05, 0.1)},
+        note=_NOT_RUN,
+        needs_number=False,
+    ),
+    Method(
+        "HDBSCAN",
+        _of("sklearn.cluster.HDBSCAN", copy=True),
+        {"min_cluster_size": (5, 10, 15, 20, 30, 50)},
+        note="not in the paper",
+        needs_number=False,
+    ),
+    Method("Genie", _of("genieclust.Genie", NUMBER), requires="genieclust", note="not in the paper"),
+    Method("Lumbermark", _of("lumbermark.Lumbermark", NUMBER), requires="lumbermark", note="not in the paper"),
+    Method("PLSCAN", _of("fast_plscan.PLSCAN"), requires="fast_plscan", note="not in the paper", needs_number=False),
+)
+METHODS: dict[str, Method] = {method.name: method for method in _METHODS}
+
+# Rows of the paper's tables that cannot be run, with the reason.
+PRINTED_ONLY: dict[str, str] = {
+    "ANN-DPC": "Its formulas are not public: only the printed values are shown. WANN-DPC is its public successor.",
+}
+
+
+def available() -> list[str]:
+    """Names of the methods that can run here."""
+    return [name for name, method in METHODS.items() if method.is_available()]

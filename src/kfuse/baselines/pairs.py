@@ -1,0 +1,179 @@
+"""What needs the distance of every pair of samples: a block of rows at a time, computed anew in each pass."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuse.core.compiled import kernel
+from kfuse.core.distances import EuclideanDistances
+from kfuse.core.neighbors import ENTRIES_PER_BLOCK
+
+# Distances are at least 0, so their bits, read as whole numbers, order as they do; counts for 16 stay in the cache.
+DIGIT_BITS = 16
+DIGITS = 4
+
+Visit = Callable[[int, NDArray[np.intp], NDArray[np.float64]], None]
+
+
+class Ascent(NamedTuple):
+    """Where each sample climbs to."""
+
+    order: NDArray[np.intp]  # samples by falling density, of equal ones by index
+    parents: NDArray[np.intp]  # the nearest denser sample; on ties the first in `order`; the first sample's is itself
+    heights: NDArray[np.float64]  # the distance to it, 0 for the first sample
+    largest: float  # distance between any two samples
+
+
+class Pairs:
+    """All pairs of samples, visited in blocks of rows by several threads."""
+
+    def __init__(self, X: NDArray[Any], n_threads: int):
+        self.distances = EuclideanDistances(X)
+        self.n_samples = X.shape[0]
+        self.n_threads = n_threads
+        size = max(1, ENTRIES_PER_BLOCK // self.n_samples)
+        rows = np.arange(self.n_samples)
+        self._parts = [rows[start : start + size] for start in range(0, self.n_samples, size)]
+        # What all distances together prepare is there before threads start, and a single block need not come again.
+        self._first_block = self.distances.rows(self._parts[0])
+
+    def visit(self, visit: Visit) -> None:
+        """Call ``visit(thread, rows, block)`` for blocks of rows of the distances to all samples, each row once."""
+        if len(self._parts) == 1:
+            return visit(0, self._parts[0], self._first_block)
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            for done in [pool.submit(self._work, thread, visit) for thread in range(self.n_threads)]:
+                done.result()
+        return None
+
+    def _work(self, thread: int, visit: Visit) -> None:
+        """Do one thread's share."""
+        for number in range(thread, len(self._parts), self.n_threads):
+            rows = self._parts[number]
+            visit(thread, rows, self._first_block if number == 0 else self.distances.rows(rows))
+
+    def order_statistic(self, position: int) -> float:
+        """The distance at a 1-based position in the sorted distances of all pairs.
+
+        The distance is read digit by digit from the highest, each from a count of the distances that agree with it
+        so far: it is exact, and takes four passes whatever the data.
+        """
+        prefix = 0
+        for digit in reversed(range(DIGITS)):
+            counts = np.zeros((self.n_threads, 1 << DIGIT_BITS), dtype=np.int64)
+            self.visit(partial(_count, prefix, digit * DIGIT_BITS, counts))
+            up_to = counts.sum(axis=0).cumsum()
+            found = int(np.searchsorted(up_to, position))
+            position -= int(up_to[found - 1]) if found else 0
+            prefix = prefix << DIGIT_BITS | found
+        return float(np.array(prefix, dtype=np.int64).view(np.float64))
+
+    def ascent(self, density: NDArray[np.float64]) -> Ascent:
+        """Find the nearest denser sample of each."""
+        order = np.argsort(-density, kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(order.size)
+        parents, heights, farthest = np.arange(order.size), np.zeros(order.size), np.zeros(order.size)
+
+        def climb(thread: int, rows: NDArray[np.intp], block: NDArray[np.float64]) -> None:
+            parents[rows], heights[rows] = nearest_before(rows, block, rank)
+            farthest[rows] = block.max(axis=1)
+
+        self.visit(climb)
+        return Ascent(order, parents, heights, float(farthest.max()))
+
+
+def _count(
+    prefix: int,
+    shift: int,
+    counts: NDArray[np.int64],
+    thread: int,
+    rows: NDArray[np.intp],
+    block: NDArray[np.float64],
+) -> None:
+    count_digits(rows, block.view(np.int64), prefix, shift, counts[thread])
+
+
+@kernel
+def count_digits(
+    rows: NDArray[np.intp], bits: NDArray[np.int64], prefix: int, shift: int, counts: NDArray[np.int64]
+) -> None:
+    """Count the next digit of the distances to later samples that start with `prefix`."""
+    for row in range(rows.size):
+        for column in range(rows[row] + 1, bits.shape[1]):
+            start = bits[row, column] >> shift
+            if start >> DIGIT_BITS == prefix:
+                counts[start & ((1 << DIGIT_BITS) - 1)] += 1
+
+
+@kernel
+def nearest_before(
+    rows: NDArray[np.intp], block: NDArray[np.float64], rank: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Find the nearest sample of lower rank, on ties the one of lowest rank."""
+    parents, heights = rows.copy(), np.zeros(rows.size)
+    for row in range(rows.size):
+        own = rank[rows[row]]
+        best, best_rank = np.inf, own
+        for column in range(block.shape[1]):
+            distance = block[row, column]
+            if rank[column] < own and (distance < best or (distance == best and rank[column] < best_rank)):
+                best, best_rank = distance, rank[column]
+                parents[row], heights[row] = column, distance
+    return parents, heights
+
+
+@kernel
+def gaussian_density(rows: NDArray[np.intp], block: NDArray[np.float64], cutoff: float) -> NDArray[np.float64]:
+    """Sum exp(-(d / cutoff)^2) over the other samples."""
+    density = np.zeros(rows.size)
+    for row in range(rows.size):
+        for column in range(block.shape[1]):
+            if column != rows[row]:
+                ratio = block[row, column] / cutoff
+                density[row] += math.exp(-ratio * ratio)
+    return density
+
+
+@kernel
+def cutoff_density(rows: NDArray[np.intp], block: NDArray[np.float64], cutoff: float) -> NDArray[np.float64]:
+    """Count the other samples nearer than `cutoff`."""
+    density = np.zeros(rows.size)
+    for row in range(rows.size):
+        for column in range(block.shape[1]):
+            if column != rows[row] and block[row, column] < cutoff:
+                density[row] += 1
+    return density
+
+
+@kernel
+def border_density(
+    rows: NDArray[np.intp],
+    block: NDArray[np.float64],
+    cutoff: float,
+    density: NDArray[np.float64],
+    labels: NDArray[np.intp],
+) -> NDArray[np.float64]:
+    """Find the largest mean density of each sample and one of another cluster within `cutoff`, 0 if there is none."""
+    border = np.zeros(rows.size)
+    for row in range(rows.size):
+        own = rows[row]
+        for column in range(block.shape[1]):
+            if labels[column] != labels[own] and block[row, column] <= cutoff:
+                border[row] = max(border[row], (density[own] + density[column]) / 2)
+    return border
+
+
+@kernel
+def follow_parents(order: NDArray[np.intp], parents: NDArray[np.intp], labels: NDArray[np.intp]) -> None:
+    """Give each sample without a label (-1) that of its parent, in an order in which parents come first."""
+    for sample in order:
+        if labels[sample] < 0:
+            labels[sample] = labels[parents[sample]]
