@@ -1,8 +1,8 @@
 """Measure kfuse beside its peers, in one run, on the same data.
 
-Every measurement is a fit in a fresh process, after an untimed fit on 1,000 samples. Three rounds go through all methods
-in turn, and medians are reported; a cell stops early when its rounds took more than a minute. A method that does not
-finish a size within the limits, or is not expected to, is not tried on larger ones; the table says so.
+Every measurement is a fit in a fresh process, after an untimed fit on 1,000 samples. Three rounds go through all
+methods in turn, and medians are reported; a cell stops early when its rounds took more than a minute. A method that
+does not finish a size within the limits, or is not expected to, is not tried on larger ones; the table says so.
 
 Everything lands in benchmarks/results: measurements.jsonl (a stopped run goes on from it), benchmark.md, benchmark.png.
 
@@ -116,7 +116,7 @@ def _reason_not_to_run(records: Records, cell: Cell, limit: float) -> str:
     given_up = [(n, summary) for n, summary in smaller if summary.status != OK]
     if given_up:
         n, summary = given_up[0]
-        return summary.reason if summary.status == NOT_RUN else f"{summary.status} at {n:,} samples"
+        return f"{summary.status} at {n:,} samples"
     expected = growth.expected_seconds(cell.n_samples, [(n, summary.seconds) for n, summary in smaller])
     return f"about {expected:,.0f} s expected at {cell.n_samples:,} samples" if expected > limit else ""
 

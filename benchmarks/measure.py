@@ -36,7 +36,7 @@ FAILED = "failed"
 NOT_RUN = "not run"
 
 
-def _peak_mb() -> float:
+def peak_mb() -> float:
     """The largest resident size of this process so far.
 
     Linux hands ru_maxrss of the starting process down to the started one; VmHWM begins anew.
@@ -57,13 +57,13 @@ def fit_once(method: str, folder: Path, seconds: float) -> dict[str, Any]:
     warm = np.random.default_rng(0).choice(len(X), size=min(len(X), N_WARM), replace=False)
     make(facts._replace(n_samples=len(warm))).fit(X[warm])
     model = make(facts)
-    before = _peak_mb()
+    before = peak_mb()
     signal.setitimer(signal.ITIMER_REAL, seconds)  # nothing handles the signal, so it also ends compiled code
     start = time.perf_counter()
     labels = model.fit(X).labels_
     took = time.perf_counter() - start
     signal.setitimer(signal.ITIMER_REAL, 0)
-    peak = _peak_mb()
+    peak = peak_mb()
     known = y != data.NOISE
     return {
         "seconds": round(took, 5),
