@@ -72,7 +72,7 @@ def test_a_ratio_is_that_of_the_medians():
 def header(monkeypatch):
     here = {"processor": "p", "cores": 2, "memory_gb": 4, "system": "s", "python": "3", "versions": {}, "source": "c"}
     monkeypatch.setattr(records.machine, "describe", lambda: dict(here))
-    return {"seconds": 120.0, "memory_gb": 16.0}
+    return {"seconds": 120.0, "seconds_large": 400.0, "memory_gb": 16.0}
 
 
 def _done(seconds, ari=1.0):
