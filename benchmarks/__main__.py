@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks import data, growth, report
+from benchmarks import data, growth, machine, report
 from benchmarks.measure import NOT_RUN, OK, in_fresh_process
 from benchmarks.methods import ALL_METHODS, METHODS
 from benchmarks.records import Cell, DifferentRunError, Records, Summary, did_not_finish
@@ -151,6 +151,7 @@ def main() -> None:
     """Measure, then write table and plot."""
     parser = _parser()
     args = parser.parse_args()
+    machine.need("psutil", "matplotlib")
     limits = Limits(args.seconds, args.seconds_large, args.memory_gb)
     path = args.out / "measurements.jsonl"
     try:

@@ -335,6 +335,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=GATES, metavar="GATE", help=", ".join(GATES))
     parser.add_argument("--out", type=Path, help="file for the table; benchmarks/results/gates.md if all are measured")
     args = parser.parse_args()
+    machine.need("psutil", "fast_hdbscan", "genieclust")
     load = os.getloadavg()[0]
     rows = []
     for name in args.only or GATES:

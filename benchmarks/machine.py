@@ -6,7 +6,9 @@ import datetime
 import os
 import platform
 import subprocess
+import sys
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,13 @@ def describe() -> dict[str, Any]:
         "versions": {name: _version(name) for name in PACKAGES},
         "source": _state_of_source(),
     }
+
+
+def need(*modules: str) -> None:
+    """Stop with a clear word if something that is measured with is not installed."""
+    missing = [name for name in modules if find_spec(name) is None]
+    if missing:
+        sys.exit(f"The benchmarks need {', '.join(missing)}: run pip install '.[bench]' first.")
 
 
 def today() -> str:

@@ -27,7 +27,6 @@ from benchmarks.methods import ALL_METHODS
 N_WARM = 1000
 POLL_SECONDS = 0.1
 KILO = 1024
-SETTLE_SECONDS = 600  # for imports and the warm fit, which may compile
 
 OK = "ok"
 OUT_OF_TIME = "out of time"
@@ -78,31 +77,32 @@ def in_fresh_process(method: str, folder: Path, seconds: float, memory_gb: float
     """Measure one fit in a fresh process; `status` says whether it finished, `reason` why it did not."""
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.measure", method, str(folder), str(seconds)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        too_large = _watch(process, seconds + SETTLE_SECONDS, memory_gb)
+        too_large = _watch(process, memory_gb)
         out, err = process.communicate()
     if too_large:
         return {"status": OUT_OF_MEMORY, "reason": f"more than {memory_gb:g} GB"}
-    if process.returncode in (-signal.SIGALRM, -signal.SIGKILL):
+    if process.returncode == -signal.SIGKILL:
+        return {"status": OUT_OF_MEMORY, "reason": "ended by the system"}
+    if process.returncode == -signal.SIGALRM:
         return {"status": OUT_OF_TIME, "reason": f"more than {seconds:g} s"}
     if process.returncode != 0:
         return {"status": FAILED, "reason": (err.strip().splitlines() or ["no message"])[-1]}
     return {"status": OK, **json.loads(out.strip().splitlines()[-1])}
 
 
-def _watch(process: subprocess.Popen[str], seconds: float, memory_gb: float) -> bool:
-    """Wait for a process; end it if it grows too large, which is what is returned, or never comes to an end."""
+def _watch(process: subprocess.Popen[str], memory_gb: float) -> bool:
+    """Wait for a process, and end it if it grows too large, which is what is returned."""
     import psutil  # noqa: PLC0415
 
-    deadline = time.monotonic() + seconds
     watched = psutil.Process(process.pid)
     while process.poll() is None:
         try:
             too_large = watched.memory_info().rss > memory_gb * KILO**3
         except psutil.Error:  # it has just ended
             break
-        if too_large or time.monotonic() > deadline:
+        if too_large:
             process.kill()
-            return too_large
+            return True
         time.sleep(POLL_SECONDS)
     return False
 
