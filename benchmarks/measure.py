@@ -14,10 +14,11 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -76,9 +77,11 @@ def fit_once(method: str, folder: Path, seconds: float) -> dict[str, Any]:
 def in_fresh_process(method: str, folder: Path, seconds: float, memory_gb: float) -> dict[str, Any]:
     """Measure one fit in a fresh process; `status` says whether it finished, `reason` why it did not."""
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.measure", method, str(folder), str(seconds)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        too_large = _watch(process, memory_gb)
-        out, err = process.communicate()
+    # Files, not pipes: nobody reads while the process runs, and a full pipe would hold it up.
+    with tempfile.TemporaryFile("w+") as out_file, tempfile.TemporaryFile("w+") as err_file:
+        with subprocess.Popen(command, stdout=out_file, stderr=err_file) as process:
+            too_large = _watch(process, memory_gb)
+        out, err = (_lines_of(file) for file in (out_file, err_file))
     if too_large:
         return {"status": OUT_OF_MEMORY, "reason": f"more than {memory_gb:g} GB"}
     if process.returncode == -signal.SIGKILL:
@@ -86,11 +89,16 @@ def in_fresh_process(method: str, folder: Path, seconds: float, memory_gb: float
     if process.returncode == -signal.SIGALRM:
         return {"status": OUT_OF_TIME, "reason": f"more than {seconds:g} s"}
     if process.returncode != 0:
-        return {"status": FAILED, "reason": (err.strip().splitlines() or ["no message"])[-1]}
-    return {"status": OK, **json.loads(out.strip().splitlines()[-1])}
+        return {"status": FAILED, "reason": (err or ["no message"])[-1]}
+    return {"status": OK, **json.loads(out[-1])}
 
 
-def _watch(process: subprocess.Popen[str], memory_gb: float) -> bool:
+def _lines_of(file: IO[str]) -> list[str]:
+    file.seek(0)
+    return file.read().strip().splitlines()
+
+
+def _watch(process: subprocess.Popen[bytes], memory_gb: float) -> bool:
     """Wait for a process, and end it if it grows too large, which is what is returned."""
     import psutil  # noqa: PLC0415
 

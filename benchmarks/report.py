@@ -12,6 +12,7 @@ from benchmarks.methods import ALL_METHODS
 from benchmarks.records import Cell, Records, Summary
 
 TABLE, PLOT = "benchmark.md", "benchmark.png"
+LEAST_MB = 1.0  # memory below is not plotted: it drowns in what the untimed fit has used before
 GROWTH_FROM, GROWTH_TO = 100_000, 1_000_000
 
 # Okabe and Ito's colours, told apart by all kinds of colour vision; markers differ as well.
@@ -172,11 +173,11 @@ def _plot_family(records: Records, family: str, time_axis: Any, memory_axis: Any
     for method in ALL_METHODS:
         found = [(n, _get(records, family, n, method)) for n in sizes]
         done = [(n, summary) for n, summary in found if summary is not None and summary.status == OK]
-        n_done = [n for n, _ in done]
         style = {"linewidth": 1.5, "markersize": 6, **STYLES[method]}
         if done:
-            time_axis.loglog(n_done, [summary.seconds for _, summary in done], label=method, **style)
-            memory_axis.loglog(n_done, [max(1.0, summary.added_mb) for _, summary in done], **style)
+            time_axis.loglog([n for n, _ in done], [summary.seconds for _, summary in done], label=method, **style)
+            seen = [(n, summary.added_mb) for n, summary in done if summary.added_mb >= LEAST_MB]
+            memory_axis.loglog([n for n, _ in seen], [added for _, added in seen], **style)
     ends = sizes[0], sizes[-1]
     time_axis.loglog(
         ends, [n / GROWTH_TO for n in ends], color="0.6", linewidth=1, linestyle="-.", zorder=0, label="linear growth"
