@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -336,6 +337,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="file for the table; benchmarks/results/gates.md if all are measured")
     args = parser.parse_args()
     machine.need("psutil", "fast_hdbscan", "genieclust")
+    warnings.simplefilter("ignore")  # peers warn of things to come, and few samples of fewer clusters than asked for
     load = os.getloadavg()[0]
     rows = []
     for name in args.only or GATES:
