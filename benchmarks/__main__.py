@@ -37,6 +37,7 @@ MOST_QUICK = 10_000
 RESULTS = Path(__file__).parent / "results"
 ROUNDS = 3
 ENOUGH_SECONDS = 45.0  # spent on one cell: it gets no further round
+HOPELESS = 2.0  # times the limit of time: a fit that is expected to take longer is not tried
 LARGE = 10_000_000  # samples from which on a fit may take longer
 
 
@@ -118,7 +119,7 @@ def _reason_not_to_run(records: Records, cell: Cell, limit: float) -> str:
         n, summary = given_up[0]
         return f"{summary.status} at {n:,} samples"
     expected = growth.expected_seconds(cell.n_samples, [(n, summary.seconds) for n, summary in smaller])
-    return f"about {expected:,.0f} s expected at {cell.n_samples:,} samples" if expected > limit else ""
+    return f"about {expected:,.0f} s expected at {cell.n_samples:,} samples" if expected > HOPELESS * limit else ""
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -18,15 +18,14 @@ def exponent(n_small: int, seconds_small: float, n_large: int, seconds_large: fl
 
 
 def expected_seconds(n_samples: int, measured: Sequence[tuple[int, float]]) -> float:
-    """Guess the time at a size from the times at smaller ones: as the last two grow, at least linearly.
+    """Guess the time at a size from the times at smaller ones, as the last two grow; 0 without two.
 
     Examples
     --------
     >>> expected_seconds(1000, [(10, 0.1), (100, 10.0)])
     1000.0
     """
-    if not measured:
+    if len(measured) < 2:
         return 0.0
     n_last, seconds_last = measured[-1]
-    power = exponent(*measured[-2], *measured[-1]) if len(measured) > 1 else 1.0
-    return seconds_last * (n_samples / n_last) ** max(1.0, power)
+    return seconds_last * (n_samples / n_last) ** exponent(*measured[-2], *measured[-1])

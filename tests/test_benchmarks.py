@@ -48,8 +48,8 @@ def test_one_fit_is_timed_and_scored(tmp_path):
 def test_growth_and_what_is_expected_of_larger_sizes():
     assert growth.exponent(100, 1.0, 1000, 10.0) == pytest.approx(1.0)
     assert growth.expected_seconds(1000, []) == 0
-    assert growth.expected_seconds(1000, [(100, 2.0)]) == pytest.approx(20.0)
-    assert growth.expected_seconds(1000, [(10, 2.0), (100, 2.0)]) == pytest.approx(20.0)  # at least linear
+    assert growth.expected_seconds(1000, [(100, 2.0)]) == 0  # one size says nothing about growth
+    assert growth.expected_seconds(1000, [(1, 9.0), (10, 2.0), (100, 20.0)]) == pytest.approx(200.0)
 
 
 def test_contestants_take_turns_until_enough_time_is_spent():
