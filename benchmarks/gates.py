@@ -349,6 +349,7 @@ def main() -> None:
     print("", *table(rows), sep="\n")
     out = args.out or (None if args.only else RESULTS)
     if out:
+        out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(document(rows, load))
     sys.exit(any(row.ok is False for row in rows))
 
