@@ -1,0 +1,120 @@
+"""One measurement: one fit in a process of its own, under a limit of time and memory.
+
+``python -m benchmarks.measure METHOD FOLDER SECONDS`` is that process. It prints one line of JSON. Before the measured
+fit it fits 1,000 samples of the same data, so that imports, compilation and the start of threads are not measured.
+
+Memory is the largest resident size of the process: `peak_mb` at the end, interpreter, libraries and data included, and
+`added_mb`, what the fit added to the largest size before it. Worker processes that a method starts are not counted.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from benchmarks import data
+from benchmarks.methods import ALL_METHODS
+
+N_WARM = 1000
+POLL_SECONDS = 0.1
+KILO = 1024
+
+OK = "ok"
+OUT_OF_TIME = "out of time"
+OUT_OF_MEMORY = "out of memory"
+FAILED = "failed"
+NOT_RUN = "not run"
+
+
+def peak_mb() -> float:
+    """The largest resident size of this process so far.
+
+    Linux hands ru_maxrss of the starting process down to the started one; VmHWM begins anew.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        return int(status.read_text().partition("VmHWM:")[2].split()[0]) / KILO
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / KILO**2 if sys.platform == "darwin" else peak / KILO
+
+
+def fit_once(method: str, folder: Path, seconds: float) -> dict[str, Any]:
+    """Fit warm, once, in this process; after `seconds` the system ends the process."""
+    from sklearn.metrics import adjusted_rand_score  # noqa: PLC0415
+
+    make = ALL_METHODS[method]
+    X, y, facts = data.read(folder)
+    warm = np.random.default_rng(0).choice(len(X), size=min(len(X), N_WARM), replace=False)
+    make(facts._replace(n_samples=len(warm))).fit(X[warm])
+    model = make(facts)
+    before = peak_mb()
+    signal.setitimer(signal.ITIMER_REAL, seconds)  # nothing handles the signal, so it also ends compiled code
+    start = time.perf_counter()
+    labels = model.fit(X).labels_
+    took = time.perf_counter() - start
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    peak = peak_mb()
+    known = y != data.NOISE
+    return {
+        "seconds": round(took, 5),
+        "added_mb": round(peak - before, 1),
+        "peak_mb": round(peak, 1),
+        "ari": round(float(adjusted_rand_score(y[known], labels[known])), 4),
+        "clusters": int(np.max(labels)) + 1,
+    }
+
+
+def in_fresh_process(method: str, folder: Path, seconds: float, memory_gb: float) -> dict[str, Any]:
+    """Measure one fit in a fresh process; `status` says whether it finished, `reason` why it did not."""
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.measure", method, str(folder), str(seconds)]
+    # Files, not pipes: nobody reads while the process runs, and a full pipe would hold it up.
+    with tempfile.TemporaryFile("w+") as out_file, tempfile.TemporaryFile("w+") as err_file:
+        with subprocess.Popen(command, stdout=out_file, stderr=err_file) as process:
+            too_large = _watch(process, memory_gb)
+        out, err = (_lines_of(file) for file in (out_file, err_file))
+    if too_large:
+        return {"status": OUT_OF_MEMORY, "reason": f"more than {memory_gb:g} GB"}
+    if process.returncode == -signal.SIGKILL:
+        return {"status": OUT_OF_MEMORY, "reason": "ended by the system"}
+    if process.returncode == -signal.SIGALRM:
+        return {"status": OUT_OF_TIME, "reason": f"more than {seconds:g} s"}
+    if process.returncode != 0:
+        return {"status": FAILED, "reason": (err or ["no message"])[-1]}
+    return {"status": OK, **json.loads(out[-1])}
+
+
+def _lines_of(file: IO[str]) -> list[str]:
+    file.seek(0)
+    return file.read().strip().splitlines()
+
+
+def _watch(process: subprocess.Popen[bytes], memory_gb: float) -> bool:
+    """Wait for a process, and end it if it grows too large, which is what is returned."""
+    import psutil  # noqa: PLC0415
+
+    watched = psutil.Process(process.pid)
+    while process.poll() is None:
+        try:
+            too_large = watched.memory_info().rss > memory_gb * KILO**3
+        except psutil.Error:  # it has just ended
+            break
+        if too_large:
+            process.kill()
+            return True
+        time.sleep(POLL_SECONDS)
+    return False
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    print(json.dumps(fit_once(sys.argv[1], Path(sys.argv[2]), float(sys.argv[3]))))

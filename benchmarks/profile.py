@@ -1,0 +1,111 @@
+"""Where the time of one fit goes: ``python -m benchmarks.profile --samples 1000000 --features 2``.
+
+The stages are those of `kfuse.core.flow`. The floor is the time of building scipy's k-d tree on points in tree order
+and asking it for the same neighbours, in the same run; in many dimensions, that of scikit-learn's brute-force search.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import data, machine
+from benchmarks.gates import tree_search
+from benchmarks.measure import N_WARM, peak_mb
+from benchmarks.report import seconds_in_words
+
+TREE_DIMENSIONS = 20  # above, the floor is the brute-force search
+
+
+class Stages:
+    """Notes the time of each stage, and by how much it raised the peak of memory."""
+
+    def __init__(self) -> None:
+        self.notes: list[tuple[str, float, float]] = []
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        """Note one stage."""
+        memory, start = peak_mb(), time.perf_counter()
+        yield
+        self.notes.append((name, time.perf_counter() - start, peak_mb() - memory))
+
+
+def staged_fit(X: NDArray[Any], fusion: str, n_clusters: int | None, stage: Stages) -> int:
+    """Do what `KFuse.fit` does, with a stage of our own; give the number of neighbours used."""
+    from kfuse.core.flow import FLOWS  # noqa: PLC0415
+    from kfuse.core.neighbors import NeighborTable, choose_search  # noqa: PLC0415
+
+    with stage("neighbours"):
+        neighbors = NeighborTable(choose_search(X, "euclidean", "auto"), os.cpu_count() or 1)
+    flow = FLOWS[fusion](neighbors, stage)
+    with stage("labels"):
+        flow.tree.cut(flow.tree.suggest(1)[0].n_clusters if n_clusters is None else n_clusters)
+    return flow.n_neighbors
+
+
+def _search(X: NDArray[Any], k: int) -> Callable[[], object]:
+    from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415
+
+    if X.shape[1] <= TREE_DIMENSIONS:
+        return tree_search(X, k)
+    return lambda: NearestNeighbors(n_neighbors=k, algorithm="brute", n_jobs=-1).fit(X).kneighbors()
+
+
+def table(notes: list[tuple[str, float, float]], k: int, floor: float | None) -> list[str]:
+    """Lay the stages out in Markdown."""
+    total = sum(seconds for _, seconds, _ in notes)
+    lines = ["| stage | time | share | peak memory raised by |", "|---|---:|---:|---:|"]
+    for name, seconds, memory in notes:
+        lines.append(f"| {name} | {seconds_in_words(seconds)} | {seconds / total:.0%} | {memory:,.0f} MB |")
+    raised = sum(memory for _, _, memory in notes)
+    lines.append(f"| **all** | {seconds_in_words(total)} | | {raised:,.0f} MB |")
+    if floor is not None:
+        lines += ["", f"The search for {k} neighbours alone: {seconds_in_words(floor)}, so {total / floor:.2f} x."]
+    return lines
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--samples", type=int, default=1_000_000)
+    parser.add_argument("--features", type=int, default=2)
+    parser.add_argument("--mnist", action="store_true", help="instead of Gaussians")
+    parser.add_argument("--fusion", choices=("adaptive", "paper"), default="adaptive")
+    parser.add_argument("--clusters", type=int, help="the number is found if it is not given (50 for the paper's)")
+    parser.add_argument("--no-floor", action="store_true", help="do not time the search alone")
+    parser.add_argument("--out", type=Path, help="file for the table, with machine and versions")
+    return parser
+
+
+def main() -> None:
+    """Profile one warm fit."""
+    args = _parser().parse_args()
+    X = data.mnist()[0] if args.mnist else data.gaussians(args.samples, args.features)[0]
+    clusters = args.clusters or (data.N_GAUSSIANS if args.fusion == "paper" else None)
+    staged_fit(X[:N_WARM], args.fusion, clusters, Stages())
+    stages = Stages()
+    k = staged_fit(X, args.fusion, clusters, stages)
+    floor = None
+    if not args.no_floor:
+        search = _search(X, k)
+        start = time.perf_counter()
+        search()
+        floor = time.perf_counter() - start
+    what = f'fusion="{args.fusion}", {len(X):,} x {X.shape[1]}, {np.dtype(X.dtype).name}'
+    lines = [what, "", *table(stages.notes, k, floor)]
+    print(*lines, sep="\n")
+    if args.out:
+        words = machine.in_words(machine.describe(), machine.today())
+        args.out.write_text("\n".join(["# Where the time of a fit goes", "", *words, "", *lines, ""]))
+
+
+if __name__ == "__main__":
+    main()
