@@ -21,33 +21,35 @@ from benchmarks import data, machine
 from benchmarks.gates import tree_search
 from benchmarks.measure import N_WARM, peak_mb
 from benchmarks.report import seconds_in_words
+from kfuse.core.progress import Progress
 
 TREE_DIMENSIONS = 20  # above, the floor is the brute-force search
 
 
-class Stages:
+class Stages(Progress):
     """Notes the time of each stage, and by how much it raised the peak of memory."""
 
     def __init__(self) -> None:
         self.notes: list[tuple[str, float, float]] = []
 
     @contextmanager
-    def __call__(self, name: str) -> Iterator[None]:
+    def stage(self, name: str) -> Iterator[None]:
         """Note one stage."""
         memory, start = peak_mb(), time.perf_counter()
         yield
         self.notes.append((name, time.perf_counter() - start, peak_mb() - memory))
 
 
-def staged_fit(X: NDArray[Any], fusion: str, n_clusters: int | None, stage: Stages) -> int:
-    """Do what `KFuse.fit` does, with a stage of our own; give the number of neighbours used."""
+def staged_fit(X: NDArray[Any], fusion: str, n_clusters: int | None, stages: Stages) -> int:
+    """Do what `KFuse.fit` does, with stages of our own; give the number of neighbours used."""
     from kfuse.core.flow import FLOWS  # noqa: PLC0415
     from kfuse.core.neighbors import NeighborTable, choose_search  # noqa: PLC0415
 
-    with stage("neighbours"):
-        neighbors = NeighborTable(choose_search(X, "euclidean", "auto"), os.cpu_count() or 1)
-    flow = FLOWS[fusion](neighbors, stage)
-    with stage("labels"):
+    n_threads = os.cpu_count() or 1
+    with stages.stage("order"):
+        search = choose_search(X, "euclidean", "auto", n_threads)
+    flow = FLOWS[fusion](NeighborTable(search, n_threads, stages))
+    with stages.stage("labels"):
         flow.tree.cut(flow.tree.suggest(1)[0].n_clusters if n_clusters is None else n_clusters)
     return flow.n_neighbors
 

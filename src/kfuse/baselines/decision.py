@@ -39,11 +39,11 @@ def decision_graph(model: DensityPeaks | WANNDPC, ax: Axes | None = None) -> Axe
     >>> X, _ = make_rings()
     >>> ax = decision_graph(DensityPeaks(3).fit(X))  # doctest: +SKIP
     """
-    from kfuse.plots import GREY, _new_axes, _tidy  # noqa: PLC0415 - only pictures need it
+    from kfuse.plots.style import GREY, new_axes, tidy  # noqa: PLC0415 - only pictures need it
 
     check_is_fitted(model, "centers_")
     if ax is None:
-        ax = _new_axes()
+        ax = new_axes()
     others = np.ones(model.density_.size, dtype=np.bool_)
     others[model.centers_] = False
     ax.scatter(model.density_[others], model.delta_[others], s=14, c=GREY, linewidths=0, label="samples")
@@ -52,7 +52,7 @@ def decision_graph(model: DensityPeaks | WANNDPC, ax: Axes | None = None) -> Axe
     _mark(ax, model, densest, size=170, label="densest centre")
     for cluster in rest:
         _mark(ax, model, cluster, size=60, label="centres" if cluster == rest[0] else None)
-    _tidy(ax, ("density (rho)", "distance to the nearest denser sample (delta)"))
+    tidy(ax, "density (rho)", "distance to the nearest denser sample (delta)")
     ax.legend(frameon=False)
     return ax
 

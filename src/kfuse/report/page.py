@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from kfuse import __version__
-from kfuse.cli.files import check_target, whole_file
+from kfuse.files import check_target, whole_file
 from kfuse.report import content
 
 if TYPE_CHECKING:
