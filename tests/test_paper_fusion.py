@@ -264,6 +264,7 @@ def hard():
 def test_amount_at_a_time_changes_nothing(hard, room, monkeypatch):
     expected = paper._spanning_edges(hard)
     monkeypatch.setattr(spanning, "PAIRS_AT_A_TIME", room)
+    monkeypatch.setattr(spanning, "LOOKS_AT_A_TIME", room)
     monkeypatch.setattr(gaps, "WORK_PER_PART", 100 * room)
     assert_same_edges(paper._spanning_edges(hard), expected)
     assert_same_edges(paper._from_rows(hard), expected)

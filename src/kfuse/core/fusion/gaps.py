@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kfuse.core import kd_tree
 from kfuse.core.compiled import kernel
 from kfuse.core.distances import EuclideanDistances, GraphDistances
-from kfuse.core.neighbors import KDTreeSearch, NeighborTable
+from kfuse.core.neighbors import KDTreeSearch, NeighborSearch, NeighborTable
 
 RUN_LENGTH = 16
 WORK_PER_PART = 2**24  # pairs of samples that one thread has before it at a time
@@ -34,13 +34,13 @@ class Runs(NamedTuple):
 class Gaps:
     """Least distances between sub-clusters, for Euclidean distances and what grows with them."""
 
-    def __init__(self, neighbors: NeighborTable, labels: NDArray[np.intp]):
-        self.distances: EuclideanDistances = neighbors.distances
+    def __init__(self, neighbors: NeighborTable, distances: EuclideanDistances, labels: NDArray[np.intp]):
+        self.distances = distances
         self.n_threads = neighbors.n_threads
         self.sizes = np.bincount(labels)
-        members = _near_one_another(neighbors)
+        members = _near_one_another(neighbors.search, distances)
         members = members[np.argsort(labels[members], kind="stable")]
-        self.runs = _cut_into_runs(self.distances.points[members], self.sizes)
+        self.runs = _cut_into_runs(distances.points[members], self.sizes)
         self.boxes = _boxes(self.runs.points, _offsets(self.sizes))
 
     def at_least(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -50,16 +50,14 @@ class Gaps:
     def between(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> NDArray[np.float64]:
         """The least distance of a sample of each sub-cluster i to one of each j."""
         work = np.cumsum(self.sizes[i] * self.sizes[j])
-        cuts = np.searchsorted(work, np.arange(WORK_PER_PART, work[-1], WORK_PER_PART)) if work.size else []
+        cuts = np.searchsorted(work, np.arange(WORK_PER_PART, work.max(initial=0), WORK_PER_PART))
         parts = np.split(np.arange(i.size), np.unique(cuts))
         with ThreadPoolExecutor(self.n_threads) as pool:
             found = list(pool.map(lambda part: least_distances(i[part], j[part], *self.runs), parts))
         return self.distances.finish(np.concatenate(found))
 
 
-def gaps_of_graph(
-    distances: GraphDistances, labels: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def gaps_of_graph(distances: GraphDistances, labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """The least distance of each pair i < j of sub-clusters that a graph connects, with its place: i x number + j."""
     heads = labels[np.repeat(np.arange(distances.n_samples), np.diff(distances.indptr))]
     tails = labels[distances.indices]
@@ -70,11 +68,11 @@ def gaps_of_graph(
     return places, distances.data[across][nearest_first][first]
 
 
-def _near_one_another(neighbors: NeighborTable) -> NDArray[np.intp]:
+def _near_one_another(search: NeighborSearch, distances: EuclideanDistances) -> NDArray[np.intp]:
     """Order all samples such that those in a row are near one another."""
-    if isinstance(neighbors.search, KDTreeSearch):
-        return neighbors.search.visiting_order
-    return kd_tree.build(neighbors.distances.points).order.astype(np.intp)
+    if isinstance(search, KDTreeSearch):
+        return search.visiting_order
+    return kd_tree.build(distances.points).order.astype(np.intp)
 
 
 def _offsets(sizes: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -74,13 +74,16 @@ class FusionIndices:
         nearest: NDArray[np.float64],
         n_adjacent: NDArray[np.int64] | None = None,
     ) -> NDArray[np.float64]:
-        """The indices of pairs with the least distances `nearest`; without `n_adjacent`, of such that share no sample."""
+        """The indices of pairs with the least distances `nearest`; without `n_adjacent`, they share no samples."""
         if n_adjacent is None:
             n_adjacent = np.zeros(i.size, dtype=np.int64)
         return log_fusion_indices(i, j, n_adjacent, nearest * self.distances.unit, self.sizes, *self.moments)
 
     def pairs_with(self, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]:
-        """Give the pairs i < j that share samples, those at i x n_subclusters + j in `places`, and how many they share."""
+        """Give i and j of the pairs in `places` and of those that share samples, and how many they share.
+
+        The place of a pair i < j is i x n_subclusters + j.
+        """
         shared = triu(self.adjacent, k=1, format="coo")
         shared_places = shared.row.astype(np.intp) * self.n_subclusters + shared.col
         places = np.unique(np.concatenate([places, shared_places]))
@@ -104,39 +107,40 @@ def log_fusion_indices(i, j, n_adjacent, nearest, sizes, means, variances):
 def _spanning_edges(indices: FusionIndices) -> Edges:
     """Find the edges of the maximum spanning tree in the quickest way that the distances allow."""
     if isinstance(indices.distances, EuclideanDistances):
-        return _from_bounds(indices)
+        return _from_bounds(indices, indices.distances)
     if isinstance(indices.distances, GraphDistances):
-        return _from_graph(indices)
+        return _from_graph(indices, indices.distances)
     return _from_rows(indices)
 
 
-def _from_bounds(indices: FusionIndices) -> Edges:
+def _from_bounds(indices: FusionIndices, distances: EuclideanDistances) -> Edges:
     """Make a tree from the pairs that share samples, then better it with the others that may belong into it.
 
-    Sub-cluster 0 pairs with every other, so that the first tree is in one piece.
+    Sub-cluster 0 pairs with every other, so that the first tree is in one piece. A pair that shares samples may come
+    again as if it shared none; then its index is too small, and it is behind its own, true edge.
     """
     n = indices.n_subclusters
-    gaps = Gaps(indices.neighbors, indices.labels)
+    gaps = Gaps(indices.neighbors, distances, indices.labels)
     i, j, n_adjacent = indices.pairs_with(np.arange(1, n))
     tree = spanning_tree(n, Edges(i, j, indices.of(i, j, gaps.between(i, j), n_adjacent)))
     subclusters = SubClusters(indices.sizes, *indices.moments, indices.reach)
     for only_best in (True, False):  # the best pairs lift the tree, and a higher tree leaves fewer of all pairs
         better = tree
-        for i, j, needed in pairs_that_may_better(tree, subclusters, only_best):
-            near = indices.of(i, j, gaps.at_least(i, j)) >= needed
-            i, j = i[near], j[near]
+        for pairs in pairs_that_may_better(tree, subclusters, only_best):
+            near = indices.of(pairs.i, pairs.j, gaps.at_least(pairs.i, pairs.j)) >= pairs.log_index
+            i, j, _ = pairs.only(near)
             better = spanning_tree(n, better, Edges(i, j, indices.of(i, j, gaps.between(i, j))))
         tree = better
     return tree
 
 
-def _from_graph(indices: FusionIndices) -> Edges:
+def _from_graph(indices: FusionIndices, graph: GraphDistances) -> Edges:
     """Make the tree from all pairs that a precomputed graph connects, or that share samples.
 
     All other pairs have index zero and come last, in the order of (i, j): those with sub-cluster 0 before any other.
     """
     n = indices.n_subclusters
-    places, least = gaps_of_graph(indices.distances, indices.labels)
+    places, least = gaps_of_graph(graph, indices.labels)
     i, j, n_adjacent = indices.pairs_with(np.concatenate([places, np.arange(1, n)]))
     nearest = np.full(i.size, np.inf)
     nearest[np.searchsorted(i * n + j, places)] = least

@@ -6,7 +6,7 @@ Pairs come in falling order of their index; of equal ones, the smaller pair (i, 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,8 @@ from kfuse.core.fusion.similarity import log_similarity
 from kfuse.core.tree import add_up, join_pairs
 from kfuse.core.union_find import find
 
-PAIRS_AT_A_TIME = 2**18
+PAIRS_AT_A_TIME = 2**18  # that are found
+LOOKS_AT_A_TIME = 2**26  # at pairs, found or not: so that Ctrl-C is heard
 LOG_2 = np.log(2.0) + 1e-9  # the similarity of two densities is at most 2; more than enough for rounding
 
 
@@ -27,6 +28,10 @@ class Edges(NamedTuple):
     i: NDArray[np.intp]
     j: NDArray[np.intp]
     log_index: NDArray[np.float64]
+
+    def only(self, which: Any) -> Edges:
+        """Some of the edges."""
+        return Edges(self.i[which], self.j[which], self.log_index[which])
 
 
 NO_EDGES = Edges(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0))
@@ -51,11 +56,9 @@ class Stretches(NamedTuple):
 
 def spanning_tree(n_nodes: int, *edges: Edges) -> Edges:
     """Find the edges of the maximum spanning tree (Kruskal), in the order in which they fuse."""
-    i, j, log_index = (np.concatenate(columns) for columns in zip(*edges, strict=True))
-    order = np.lexsort((j, i, -log_index))
-    i, j, log_index = i[order], j[order], log_index[order]
-    kept = connecting(i, j, n_nodes)
-    return Edges(i[kept], j[kept], log_index[kept])
+    together = Edges(*(np.concatenate(columns) for columns in zip(*edges, strict=True)))
+    ordered = together.only(np.lexsort((together.j, together.i, -together.log_index)))
+    return ordered.only(connecting(ordered.i, ordered.j, n_nodes))
 
 
 @kernel
@@ -80,13 +83,17 @@ def pairs_that_may_better(tree: Edges, subclusters: SubClusters, only_best: bool
     if tree.i.size == 0:
         return
     leaves, stretches = _leaves_in_order(tree)
-    ordered = SubClusters(*(column[leaves] for column in subclusters))
+    sizes, means, variances, reach = subclusters
+    ordered = SubClusters(sizes[leaves], means[leaves], variances[leaves], reach[leaves])
     most = np.log(1.0 / ordered.sizes) + LOG_2
-    found = Edges(*(np.empty(max(PAIRS_AT_A_TIME, leaves.size), column.dtype) for column in tree))
+    room = max(PAIRS_AT_A_TIME, leaves.size)
+    found = Edges(np.empty(room, dtype=np.intp), np.empty(room, dtype=np.intp), np.empty(room))
     fusion = row = 0
     while fusion < tree.i.size:
-        fusion, row, n_found = pairs_across(fusion, row, only_best, tree, stretches, leaves, most, ordered, found)
-        yield Edges(*(column[:n_found] for column in found))
+        fusion, row, n_found = pairs_across(
+            fusion, row, LOOKS_AT_A_TIME, only_best, tree, stretches, leaves, most, ordered, found
+        )
+        yield found.only(slice(n_found))
 
 
 def _leaves_in_order(tree: Edges) -> tuple[NDArray[np.intp], Stretches]:
@@ -113,12 +120,13 @@ def fuses_before(log_index, i, j, other_log_index, other_i, other_j):
 
 
 @kernel
-def pairs_across(fusion, row, only_best, tree, stretches, leaves, most, subclusters, found):
-    """Look for pairs across each fusion, from a place on until `found` may not have room for a row of them.
+def pairs_across(fusion, first_row, most_looks, only_best, tree, stretches, leaves, most, subclusters, found):
+    """Look for pairs across each fusion, from a place on until `found` may lack room for a row or many were seen.
 
     Sub-clusters are in the order of leaves. `most` bounds the index by the size alone, which rules out most pairs.
     """
     n_found = np.int64(0)  # a literal 0 would have `pairs_of` compiled twice
+    n_looks = 0
     while fusion < tree.i.size:
         start, middle, stop = stretches.starts[fusion], stretches.middles[fusion], stretches.stops[fusion]
         left = middle - start <= stop - middle  # the shorter stretch gives the rows
@@ -127,16 +135,15 @@ def pairs_across(fusion, row, only_best, tree, stretches, leaves, most, subclust
         highest = -np.inf
         for column in range(start, stop):
             highest = max(highest, most[column])
-        for row in range(max(row, rows_start), rows_stop):
-            if n_found + stop - start > found.i.size:
+        for row in range(max(first_row, rows_start), rows_stop):
+            if n_found + stop - start > found.i.size or n_looks > most_looks:
                 return fusion, row, n_found
+            n_looks += stop - start
             if max(most[row], highest) - subclusters.reach[row] >= tree.log_index[fusion]:
-                n_found = pairs_of(
-                    row, start, stop, fusion, only_best, tree, leaves, most, subclusters, found, n_found
-                )
+                n_found = pairs_of(row, start, stop, fusion, only_best, tree, leaves, most, subclusters, found, n_found)
         fusion += 1
-        row = 0
-    return fusion, row, n_found
+        first_row = 0
+    return fusion, first_row, n_found
 
 
 @kernel
