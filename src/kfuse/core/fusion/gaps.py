@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core import kd_tree
 from kfuse.core.compiled import kernel
 from kfuse.core.distances import EuclideanDistances, GraphDistances
-from kfuse.core.neighbors import KDTreeSearch, NeighborSearch, NeighborTable
+from kfuse.core.kd_tree import spatial_order
+from kfuse.core.neighbors import KDTreeSearch, NeighborTable
 
 RUN_LENGTH = 16
 WORK_PER_PART = 2**24  # pairs of samples that one thread has before it at a time
@@ -38,10 +38,16 @@ class Gaps:
         self.distances = distances
         self.n_threads = neighbors.n_threads
         self.sizes = np.bincount(labels)
-        members = _near_one_another(neighbors.search, distances)
+        members = self._near_one_another(neighbors)
         members = members[np.argsort(labels[members], kind="stable")]
         self.runs = _cut_into_runs(distances.points[members], self.sizes)
         self.boxes = _boxes(self.runs.points, _offsets(self.sizes))
+
+    def _near_one_another(self, neighbors: NeighborTable) -> NDArray[np.intp]:
+        """Order all samples such that those in a row are near one another."""
+        if isinstance(neighbors.search, KDTreeSearch):
+            return neighbors.search.visiting_order
+        return spatial_order(self.distances.points, self.n_threads).astype(np.intp)
 
     def at_least(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> NDArray[np.float64]:
         """Lower bounds of `between`, quickly."""
@@ -66,13 +72,6 @@ def gaps_of_graph(distances: GraphDistances, labels: NDArray[np.intp]) -> tuple[
     nearest_first = np.lexsort((distances.data[across], places))
     places, first = np.unique(places[nearest_first], return_index=True)
     return places, distances.data[across][nearest_first][first]
-
-
-def _near_one_another(search: NeighborSearch, distances: EuclideanDistances) -> NDArray[np.intp]:
-    """Order all samples such that those in a row are near one another."""
-    if isinstance(search, KDTreeSearch):
-        return search.visiting_order
-    return kd_tree.build(distances.points).order.astype(np.intp)
 
 
 def _offsets(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
