@@ -127,7 +127,7 @@ def model(search):
 @pytest.fixture
 def rows(table):
     parts = partition.Partition(np.array(SUBCLUSTERS), np.array(LEFT_OUT))
-    return paper.FusionRows(table, np.array(DENSITY), parts, NATURAL_VALUE)
+    return paper.FusionIndices(table, np.array(DENSITY), parts, NATURAL_VALUE)
 
 
 @pytest.fixture
@@ -223,7 +223,7 @@ def test_moments_leave_the_left_out_sample_out():
 
 
 def test_augmented_subclusters(table):
-    augmented = augmented_subclusters(table, np.array(SUBCLUSTERS), NATURAL_VALUE).toarray()
+    augmented = augmented_subclusters(table, np.array(SUBCLUSTERS), NATURAL_VALUE).table.toarray()
     assert [set(np.flatnonzero(column).tolist()) for column in augmented.T] == AUGMENTED
 
 

@@ -45,7 +45,8 @@ def divide(neighbors: NeighborTable, density: Density, k: int) -> Partition:
     for block in neighbors.of(representatives, k):
         join_representatives(*block, *farthest, is_representative, parents)
     labels = np.full(neighbors.n_samples, UNLABELLED, dtype=np.intp)
-    labels[representatives] = _numbered([find(parents, r) for r in representatives])
+    # A component's root is its smallest member, so ascending roots are the order of its number.
+    labels[representatives] = np.unique(_roots(parents)[representatives], return_inverse=True)[1].ravel()
     for block in neighbors.of(representatives, k):
         reach_others(*block, *farthest, is_representative, labels)
 
@@ -54,10 +55,11 @@ def divide(neighbors: NeighborTable, density: Density, k: int) -> Partition:
     return Partition(labels, left_out)
 
 
-def _numbered(roots: list[int]) -> NDArray[np.intp]:
-    """Number distinct roots by first appearance."""
-    numbers: dict[int, int] = {}
-    return np.array([numbers.setdefault(root, len(numbers)) for root in roots], dtype=np.intp)
+def _roots(parents: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Find the root of every member."""
+    while not np.array_equal(parents, parents[parents]):
+        parents = parents[parents]
+    return parents
 
 
 @kernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +14,28 @@ from kfuse.core.distances import Distances
 from kfuse.core.neighbors import ENTRIES_PER_BLOCK, NeighborTable
 
 
-def augmented_subclusters(neighbors: NeighborTable, labels: NDArray[np.intp], natural_value: int) -> csr_array:
-    """Eq. 2, Definition 7: AS as a table of samples x sub-clusters, 1 where the sample is in the augmented one.
+class Augmented(NamedTuple):
+    """The augmented sub-clusters, and how far each sub-cluster sees at least."""
 
-    A sample is in AS_c if it is in S_c or among the lambda neighbours of one that is.
-    """
-    n_subclusters = int(labels.max()) + 1
-    places = [np.arange(labels.size) * n_subclusters + labels]
+    table: csr_array  # samples x sub-clusters, 1 where the sample is in the augmented one
+    reach: NDArray[np.float64]  # the least distance from a member to its lambda-th neighbour
+
+
+def augmented_subclusters(neighbors: NeighborTable, labels: NDArray[np.intp], natural_value: int) -> Augmented:
+    """Eq. 2, Definition 7: a sample is in AS_c if it is in S_c or among the lambda neighbours of one that is."""
+    n_samples, n_subclusters = labels.size, int(labels.max()) + 1
+    places = []  # of the ones beyond a sample's own sub-cluster, as row x number of columns + column
+    reach = np.full(n_subclusters, np.inf)
     for block in neighbors.blocks(natural_value):
-        places.append(np.unique(block.indices.astype(np.int64) * n_subclusters + labels[block.rows][:, None]))
+        own = labels[block.rows]
+        row, rank = np.nonzero(labels[block.indices] != own[:, None])
+        places.append(np.unique(block.indices[row, rank].astype(np.int64) * n_subclusters + own[row]))
+        np.minimum.at(reach, own, block.distances[:, -1])
     samples, subclusters = np.divmod(np.unique(np.concatenate(places)), n_subclusters)
+    samples = np.concatenate([np.arange(n_samples), samples])
+    subclusters = np.concatenate([labels, subclusters])
     ones = np.ones(samples.size, dtype=np.int64)
-    return csr_array((ones, (samples, subclusters)), shape=(labels.size, n_subclusters))
+    return Augmented(csr_array((ones, (samples, subclusters)), shape=(n_samples, n_subclusters)), reach)
 
 
 def adjacent_sample_counts(augmented: csr_array) -> csr_array:

@@ -1,117 +1,159 @@
 """Algorithm 3 as printed: sub-clusters fuse in the order of their initial fusion indices (Eq. 7).
 
 Fusing pairs in falling order of an index, skipping those already together, is Kruskal's algorithm: only the edges of
-the maximum spanning tree ever fuse anything. Prim's algorithm finds that same tree from one row of indices at a
-time, so that the table of all pairs is never held. Ties go to the pair (i, j) that comes first.
+the maximum spanning tree ever fuse anything. So a first tree is made from the pairs that share samples, and bettered
+with those of the others whose index may be large enough. The table of all pairs is never held.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import triu
 
 from kfuse.core.compiled import kernel
+from kfuse.core.distances import EuclideanDistances, GraphDistances
 from kfuse.core.fusion.boundary import (
     adjacent_sample_counts,
     augmented_subclusters,
     distances_from,
     log_connectivity,
 )
+from kfuse.core.fusion.gaps import Gaps, gaps_of_graph
 from kfuse.core.fusion.similarity import DensityMoments, density_moments, log_similarity
+from kfuse.core.fusion.spanning import (
+    NO_EDGES,
+    PAIRS_AT_A_TIME,
+    Edges,
+    SubClusters,
+    pairs_that_may_better,
+    spanning_tree,
+)
 from kfuse.core.neighbors import NeighborTable
 from kfuse.core.partition import Partition
 from kfuse.core.tree import FusionTree, tree_of_fusions
-
-NONE = -1
-
-
-class FusionRows:
-    """The logarithm of the fusion index (Eq. 7), one sub-cluster against all at a time."""
-
-    def __init__(
-        self, neighbors: NeighborTable, density: NDArray[np.float64], partition: Partition, natural_value: int
-    ):
-        self.distances = neighbors.distances
-        self.labels = partition.labels
-        self.n_subclusters = partition.n_subclusters
-        self.sizes = np.bincount(self.labels, minlength=self.n_subclusters)
-        self.moments: DensityMoments = density_moments(density, self.labels, partition.left_out, self.n_subclusters)
-        self.adjacent = adjacent_sample_counts(augmented_subclusters(neighbors, self.labels, natural_value))
-        by_label = np.argsort(self.labels, kind="stable")
-        self._members = np.split(by_label, np.cumsum(self.sizes)[:-1])
-
-    def __getitem__(self, subcluster: int) -> NDArray[np.float64]:
-        nearest = distances_from(self.distances, self._members[subcluster], self.labels, self.n_subclusters)
-        n_adjacent = self.adjacent[[subcluster]].toarray()[0]
-        return log_fusion_indices(subcluster, n_adjacent, nearest * self.distances.unit, self.sizes, *self.moments)
-
-
-@kernel
-def log_fusion_indices(subcluster, n_adjacent, nearest, sizes, means, variances):
-    """Eq. 7, its logarithm: FI = Con x Sim, of one sub-cluster with each."""
-    indices = np.empty(sizes.size)
-    for other in range(sizes.size):
-        connectivity = log_connectivity(n_adjacent[other], nearest[other], sizes[subcluster], sizes[other])
-        similarity = log_similarity(means[subcluster], means[other], variances[subcluster], variances[other])
-        indices[other] = connectivity + similarity
-    return indices
-
-
-class Edges(NamedTuple):
-    """Pairs i < j of sub-clusters and the logarithm of their fusion index, best first."""
-
-    i: NDArray[np.intp]
-    j: NDArray[np.intp]
-    log_index: NDArray[np.float64]
 
 
 def fuse(
     neighbors: NeighborTable, density: NDArray[np.float64], partition: Partition, natural_value: int
 ) -> FusionTree:
     """Fuse sub-clusters in falling order of their fusion index, down to one (Algorithm 3)."""
-    edges = _spanning_edges(FusionRows(neighbors, density, partition, natural_value))
-    return tree_of_fusions(partition.labels, edges.i, edges.j, edges.log_index)
+    edges = NO_EDGES
+    if partition.n_subclusters > 1:
+        edges = _spanning_edges(FusionIndices(neighbors, density, partition, natural_value))
+    return tree_of_fusions(partition.labels, *edges)
 
 
-def _spanning_edges(rows: FusionRows) -> Edges:
-    """Find the edges of the maximum spanning tree (Prim), in the order in which they fuse."""
-    n = rows.n_subclusters
-    best, partner = np.full(n, -np.inf), np.full(n, NONE)
-    outside = np.ones(n, dtype=np.bool_)
-    i, j, log_index = np.empty(n - 1, dtype=np.intp), np.empty(n - 1, dtype=np.intp), np.empty(n - 1)
-    newest = 0
-    for edge in range(n - 1):
-        outside[newest] = False
-        chosen = grow_tree(newest, rows[newest], outside, best, partner)
-        i[edge], j[edge] = sorted((chosen, partner[chosen]))
-        log_index[edge] = best[chosen]
-        newest = chosen
-    order = np.lexsort((j, i, -log_index))
-    return Edges(i[order], j[order], log_index[order])
+class FusionIndices:
+    """The logarithm of the fusion index (Eq. 7), of some pairs or of one sub-cluster with all."""
+
+    def __init__(
+        self, neighbors: NeighborTable, density: NDArray[np.float64], partition: Partition, natural_value: int
+    ):
+        self.neighbors = neighbors
+        self.distances = neighbors.distances
+        self.labels = partition.labels
+        self.n_subclusters = partition.n_subclusters
+        self.sizes = np.bincount(self.labels, minlength=self.n_subclusters)
+        self.moments: DensityMoments = density_moments(density, self.labels, partition.left_out, self.n_subclusters)
+        augmented = augmented_subclusters(neighbors, self.labels, natural_value)
+        self.adjacent = adjacent_sample_counts(augmented.table)
+        self.reach = augmented.reach * self.distances.unit
+        by_label = np.argsort(self.labels, kind="stable")
+        self._members = np.split(by_label, np.cumsum(self.sizes)[:-1])
+
+    def __getitem__(self, subcluster: int) -> NDArray[np.float64]:
+        nearest = distances_from(self.distances, self._members[subcluster], self.labels, self.n_subclusters)
+        row, others = np.full(self.n_subclusters, subcluster), np.arange(self.n_subclusters)
+        return self.of(row, others, nearest, self.adjacent[[subcluster]].toarray()[0])
+
+    def of(
+        self,
+        i: NDArray[np.intp],
+        j: NDArray[np.intp],
+        nearest: NDArray[np.float64],
+        n_adjacent: NDArray[np.int64] | None = None,
+    ) -> NDArray[np.float64]:
+        """The indices of pairs with the least distances `nearest`; without `n_adjacent`, they share no samples."""
+        if n_adjacent is None:
+            n_adjacent = np.zeros(i.size, dtype=np.int64)
+        return log_fusion_indices(i, j, n_adjacent, nearest * self.distances.unit, self.sizes, *self.moments)
+
+    def pairs_with(self, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]:
+        """Give i and j of the pairs in `places` and of those that share samples, and how many they share.
+
+        The place of a pair i < j is i x n_subclusters + j.
+        """
+        shared = triu(self.adjacent, k=1, format="coo")
+        shared_places = shared.row.astype(np.intp) * self.n_subclusters + shared.col
+        places = np.unique(np.concatenate([places, shared_places]))
+        n_adjacent = np.zeros(places.size, dtype=np.int64)
+        n_adjacent[np.searchsorted(places, shared_places)] = shared.data
+        i, j = np.divmod(places, self.n_subclusters)
+        return i, j, n_adjacent
 
 
 @kernel
-def fuses_before(log_index, i, j, other_log_index, other_i, other_j):
-    """Whether pair (i, j) fuses before another: the larger index, then the smaller pair."""
-    if log_index != other_log_index:
-        return log_index > other_log_index
-    first, other_first = min(i, j), min(other_i, other_j)
-    if first != other_first:
-        return first < other_first
-    return max(i, j) < max(other_i, other_j)
+def log_fusion_indices(i, j, n_adjacent, nearest, sizes, means, variances):
+    """Eq. 7, its logarithm: FI = Con x Sim, of each pair."""
+    indices = np.empty(i.size)
+    for pair in range(i.size):
+        a, b = i[pair], j[pair]
+        connectivity = log_connectivity(n_adjacent[pair], nearest[pair], sizes[a], sizes[b])
+        indices[pair] = connectivity + log_similarity(means[a], means[b], variances[a], variances[b])
+    return indices
 
 
-@kernel
-def grow_tree(newest, row, outside, best, partner):
-    """Let the newest member improve each outsider's best edge; return the outsider that joins next."""
-    chosen = NONE
-    for node in range(outside.size):
-        if not outside[node]:
-            continue
-        if partner[node] == NONE or fuses_before(row[node], newest, node, best[node], partner[node], node):
-            best[node], partner[node] = row[node], newest
-        if chosen == NONE or fuses_before(best[node], node, partner[node], best[chosen], chosen, partner[chosen]):
-            chosen = node
-    return chosen
+def _spanning_edges(indices: FusionIndices) -> Edges:
+    """Find the edges of the maximum spanning tree in the quickest way that the distances allow."""
+    if isinstance(indices.distances, EuclideanDistances):
+        return _from_bounds(indices, indices.distances)
+    if isinstance(indices.distances, GraphDistances):
+        return _from_graph(indices, indices.distances)
+    return _from_rows(indices)
+
+
+def _from_bounds(indices: FusionIndices, distances: EuclideanDistances) -> Edges:
+    """Make a tree from the pairs that share samples, then better it with the others that may belong into it.
+
+    Sub-cluster 0 pairs with every other, so that the first tree is in one piece. A pair that shares samples may come
+    again as if it shared none; then its index is too small, and it is behind its own, true edge.
+    """
+    n = indices.n_subclusters
+    gaps = Gaps(indices.neighbors, distances, indices.labels)
+    i, j, n_adjacent = indices.pairs_with(np.arange(1, n))
+    tree = spanning_tree(n, Edges(i, j, indices.of(i, j, gaps.between(i, j), n_adjacent)))
+    subclusters = SubClusters(indices.sizes, *indices.moments, indices.reach)
+    for only_best in (True, False):  # the best pairs lift the tree, and a higher tree leaves fewer of all pairs
+        better = tree
+        for pairs in pairs_that_may_better(tree, subclusters, only_best):
+            near = indices.of(pairs.i, pairs.j, gaps.at_least(pairs.i, pairs.j)) >= pairs.log_index
+            i, j, _ = pairs.only(near)
+            better = spanning_tree(n, better, Edges(i, j, indices.of(i, j, gaps.between(i, j))))
+        tree = better
+    return tree
+
+
+def _from_graph(indices: FusionIndices, graph: GraphDistances) -> Edges:
+    """Make the tree from all pairs that a precomputed graph connects, or that share samples.
+
+    All other pairs have index zero and come last, in the order of (i, j): those with sub-cluster 0 before any other.
+    """
+    n = indices.n_subclusters
+    places, least = gaps_of_graph(graph, indices.labels)
+    i, j, n_adjacent = indices.pairs_with(np.concatenate([places, np.arange(1, n)]))
+    nearest = np.full(i.size, np.inf)
+    nearest[np.searchsorted(i * n + j, places)] = least
+    return spanning_tree(n, Edges(i, j, indices.of(i, j, nearest, n_adjacent)))
+
+
+def _from_rows(indices: FusionIndices) -> Edges:
+    """Make the tree from every pair, some rows of the table at a time."""
+    n, tree = indices.n_subclusters, NO_EDGES
+    rows_at_a_time = max(1, PAIRS_AT_A_TIME // n)
+    for start in range(0, n - 1, rows_at_a_time):
+        rows = range(start, min(start + rows_at_a_time, n - 1))
+        others = [np.arange(row + 1, n) for row in rows]
+        found = [Edges(np.full(j.size, i), j, indices[i][j]) for i, j in zip(rows, others, strict=True)]
+        tree = spanning_tree(n, tree, *found)
+    return tree
