@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core import kd_tree
+from kfuse.core.brute_force import ROWS_AT_A_TIME, BruteForce, one_blas_thread
 from kfuse.core.distances import Distances, EuclideanDistances, GraphDistances, distances_for
 from kfuse.core.nearest import select_nearest
 from kfuse.core.threads import over_ranges
@@ -60,8 +61,8 @@ class NeighborSearch(Protocol):
         """
 
 
-class BruteForceSearch:
-    """Looks at every distance."""
+class RowSearch:
+    """Computes every distance; for any metric."""
 
     def __init__(self, distances: Distances):
         self.distances = distances
@@ -74,15 +75,35 @@ class BruteForceSearch:
     def rows_per_block(self, k: int) -> int:
         return max(1, ENTRIES_PER_BLOCK // (self.distances.n_samples + k))
 
-    def subset(self, kept: NDArray[np.intp]) -> BruteForceSearch:
-        return BruteForceSearch(self.distances.subset(kept))
+    def subset(self, kept: NDArray[np.intp]) -> RowSearch:
+        return RowSearch(self.distances.subset(kept))
 
-    def in_spatial_order(self) -> tuple[BruteForceSearch, NDArray[np.intp]]:
+    def in_spatial_order(self) -> tuple[RowSearch, NDArray[np.intp]]:
         points = getattr(self.distances, "points", None)
         if points is None:
             return self, self.visiting_order
         order = kd_tree.spatial_order(points).astype(np.intp)
         return self.subset(order), order
+
+
+class BruteForceSearch(RowSearch):
+    """Looks at every sample, but computes few distances; for Euclidean distances in many dimensions."""
+
+    distances: EuclideanDistances
+
+    def __init__(self, distances: EuclideanDistances):
+        super().__init__(distances)
+        self.brute_force = BruteForce(distances.points)
+
+    def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
+        indices, found = self.brute_force.query(rows, k)
+        return NeighborBlock(rows, indices, self.distances.finish(found))
+
+    def rows_per_block(self, k: int) -> int:
+        return ROWS_AT_A_TIME
+
+    def subset(self, kept: NDArray[np.intp]) -> BruteForceSearch:
+        return BruteForceSearch(self.distances.subset(kept))
 
 
 class KDTreeSearch:
@@ -152,7 +173,9 @@ def choose_search(X: Any, metric: str | Callable[..., float], how: str, n_thread
     distances = distances_for(X, metric)
     if isinstance(distances, GraphDistances):
         return GraphSearch(distances)
-    if isinstance(distances, EuclideanDistances) and (how == "kd_tree" or (how == "auto" and suits_kd_tree(distances))):
+    if not isinstance(distances, EuclideanDistances):
+        return RowSearch(distances)
+    if how == "kd_tree" or (how == "auto" and suits_kd_tree(distances)):
         return KDTreeSearch(distances, n_threads)
     return BruteForceSearch(distances)
 
@@ -191,7 +214,7 @@ class NeighborTable:
         if self.n_threads == 1 or len(rows) <= size:
             yield from (self.search.query(part, k) for part in parts)
             return
-        with ThreadPoolExecutor(self.n_threads) as pool:
+        with one_blas_thread(), ThreadPoolExecutor(self.n_threads) as pool:
             ahead = deque(pool.submit(self.search.query, part, k) for part in islice(parts, 2 * self.n_threads))
             while ahead:
                 block = ahead.popleft().result()
@@ -219,7 +242,8 @@ class NeighborTable:
             block = self.search.query(self.search.visiting_order[start:stop], k)
             indices[block.rows], distances[block.rows] = block.indices, block.distances
 
-        over_ranges(fill, self.n_samples, self.search.rows_per_block(k), self.n_threads)
+        with one_blas_thread():
+            over_ranges(fill, self.n_samples, self.search.rows_per_block(k), self.n_threads)
         return NeighborBlock(np.arange(self.n_samples), indices, distances)
 
     def _slices_of_kept(self, k: int) -> Iterator[NeighborBlock]:
