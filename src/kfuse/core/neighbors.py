@@ -6,6 +6,7 @@ as a stage asks for them.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +23,10 @@ from kfuse.core.nearest import select_nearest
 from kfuse.core.threads import over_ranges
 
 ENTRIES_KEPT = 350_000_000  # of the table of neighbours (12 bytes each) before it is searched anew instead
-KD_TREE_DIMENSIONS = 12  # above, looking at every distance is about as fast
+KD_TREE_DIMENSIONS = 12  # above, looking at every sample is about as fast if there are few
+TRIED_DIMENSIONS = range(7, 129)  # where either search can be many times the faster, so that both are tried, ...
+TRIED_SAMPLES = 10_000  # ... if there are so many samples, ...
+STRETCHES_TRIED, ROWS_TRIED, NEIGHBORS_TRIED = 8, 16, 32  # ... on a few of them, in stretches of near ones
 ENTRIES_PER_BLOCK = 2**20  # of distances or neighbours that one thread holds at a time
 
 
@@ -168,6 +172,25 @@ def suits_kd_tree(distances: EuclideanDistances) -> bool:
     return distances.points.shape[1] <= KD_TREE_DIMENSIONS
 
 
+def faster_search(distances: EuclideanDistances, n_threads: int) -> NeighborSearch:
+    """Choose between the two exact searches, which find the same, by the time that a few samples take."""
+    n_samples, n_features = distances.points.shape
+    if n_samples < TRIED_SAMPLES or n_features not in TRIED_DIMENSIONS:
+        return KDTreeSearch(distances, n_threads) if suits_kd_tree(distances) else BruteForceSearch(distances)
+    searches: list[NeighborSearch] = [KDTreeSearch(distances, n_threads), BruteForceSearch(distances)]
+    return min(searches, key=_time_of_a_try)
+
+
+def _time_of_a_try(search: NeighborSearch) -> float:
+    """The seconds that this thread works, not waits, on a few samples from all over the data."""
+    starts = np.linspace(0, len(search.visiting_order) - ROWS_TRIED, STRETCHES_TRIED, dtype=np.intp)
+    rows = search.visiting_order[(starts[:, None] + np.arange(ROWS_TRIED)).ravel()]
+    search.query(rows[:2], NEIGHBORS_TRIED)  # compiles
+    start = time.thread_time()
+    search.query(rows, NEIGHBORS_TRIED)
+    return time.thread_time() - start
+
+
 def choose_search(X: Any, metric: str | Callable[..., float], how: str, n_threads: int = 1) -> NeighborSearch:
     """Choose the search for an input, a metric and the way asked for ("auto", "kd_tree" or "brute")."""
     distances = distances_for(X, metric)
@@ -175,9 +198,9 @@ def choose_search(X: Any, metric: str | Callable[..., float], how: str, n_thread
         return GraphSearch(distances)
     if not isinstance(distances, EuclideanDistances):
         return RowSearch(distances)
-    if how == "kd_tree" or (how == "auto" and suits_kd_tree(distances)):
-        return KDTreeSearch(distances, n_threads)
-    return BruteForceSearch(distances)
+    if how == "auto":
+        return faster_search(distances, n_threads)
+    return KDTreeSearch(distances, n_threads) if how == "kd_tree" else BruteForceSearch(distances)
 
 
 class NeighborTable:
