@@ -16,8 +16,8 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from kfuse import KFuse, __version__, cli
-from kfuse.cli import clustering, files, tables
+from kfuse import KFuse, __version__, cli, files
+from kfuse.cli import clustering, tables
 from kfuse.cli.app import app
 from kfuse.datasets import make_shapes
 

@@ -10,7 +10,7 @@ from strategies import samples
 
 from kfuse.core import neighbors as room
 from kfuse.core.distances import EuclideanDistances, GraphDistances
-from kfuse.core.neighbors import BruteForceSearch, GraphSearch, KDTreeSearch, NeighborTable
+from kfuse.core.neighbors import BruteForceSearch, GraphSearch, KDTreeSearch, NeighborTable, RowSearch, choose_search
 
 
 def table_of(search, k, n_threads=1):
@@ -41,13 +41,13 @@ def by_sorting(X, k):
 def test_searches_equal_sorting(X, data):
     k = data.draw(st.integers(0, len(X) - 1))
     expected = by_sorting(X, k)
-    for search in (BruteForceSearch, KDTreeSearch):
+    for search in (RowSearch, BruteForceSearch, KDTreeSearch):
         found = table_of(search(EuclideanDistances(X)), k)
         np.testing.assert_array_equal(found[0], expected[0])
         np.testing.assert_array_equal(found[1], expected[1])
 
 
-@pytest.mark.parametrize("kind", [BruteForceSearch, KDTreeSearch])
+@pytest.mark.parametrize("kind", [RowSearch, BruteForceSearch, KDTreeSearch])
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 def test_blocks_and_threads_change_nothing(kind, n_threads, monkeypatch):
     X = np.random.default_rng(1).integers(0, 9, (500, 3)).astype(float)
@@ -57,6 +57,23 @@ def test_blocks_and_threads_change_nothing(kind, n_threads, monkeypatch):
         monkeypatch.setattr(room, "ENTRIES_PER_BLOCK", per_block)
         found = table_of(kind(EuclideanDistances(X)), 20, n_threads)
         np.testing.assert_array_equal(found[0], expected[0])
+
+
+@pytest.mark.parametrize("n_features", [2, 6, 10, 40, 200])
+@pytest.mark.parametrize("n_samples", [50, 150])
+def test_auto_tries_both_searches_where_either_may_be_faster(n_samples, n_features, monkeypatch):
+    monkeypatch.setattr(room, "TRIED_SAMPLES", 100)
+    tried = []
+    monkeypatch.setattr(room, "_time_of_a_try", lambda search: tried.append(type(search)) or len(tried))
+    X = np.random.default_rng(5).random((n_samples, n_features))
+    search = choose_search(X, "euclidean", "auto")
+    assert tried == ([KDTreeSearch, BruteForceSearch] if n_samples == 150 and n_features in (10, 40) else [])
+    assert isinstance(search, KDTreeSearch if n_features < 12 or tried else BruteForceSearch)
+
+
+def test_a_try_takes_time():
+    X = np.random.default_rng(6).random((20_000, 40))
+    assert room._time_of_a_try(BruteForceSearch(EuclideanDistances(X))) > 0
 
 
 def test_float32_is_measured_in_float64():

@@ -9,8 +9,8 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from kfuse import __version__
-from kfuse.cli import demo, files, tables
+from kfuse import __version__, files
+from kfuse.cli import demo, tables
 from kfuse.cli.clustering import cluster_rows
 from kfuse.cli.errors import CommandError, say, told_in_one_line
 

@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kfuse import files, plots, tables
+from kfuse import files, plots
+from kfuse.cli import tables
 from kfuse.cli.clustering import Clustering, cluster_rows
 from kfuse.datasets import make_shapes
 

@@ -6,6 +6,7 @@ as a stage asks for them.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,13 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core import kd_tree
+from kfuse.core.brute_force import ROWS_AT_A_TIME, BruteForce, one_blas_thread
 from kfuse.core.distances import Distances, EuclideanDistances, GraphDistances, distances_for
 from kfuse.core.nearest import select_nearest
 from kfuse.core.progress import SILENT, Progress
 from kfuse.core.threads import over_ranges
 
 ENTRIES_KEPT = 350_000_000  # of the table of neighbours (12 bytes each) before it is searched anew instead
-KD_TREE_DIMENSIONS = 12  # above, looking at every distance is about as fast
+KD_TREE_DIMENSIONS = 12  # above, looking at every sample is about as fast if there are few
+TRIED_DIMENSIONS = range(7, 129)  # where either search can be many times the faster, so that both are tried, ...
+TRIED_SAMPLES = 10_000  # ... if there are so many samples, ...
+STRETCHES_TRIED, ROWS_TRIED, NEIGHBORS_TRIED = 8, 16, 32  # ... on a few of them, in stretches of near ones
 ENTRIES_PER_BLOCK = 2**20  # of distances or neighbours that one thread holds at a time
 
 
@@ -61,8 +66,8 @@ class NeighborSearch(Protocol):
         """
 
 
-class BruteForceSearch:
-    """Looks at every distance."""
+class RowSearch:
+    """Computes every distance; for any metric."""
 
     def __init__(self, distances: Distances):
         self.distances = distances
@@ -75,15 +80,35 @@ class BruteForceSearch:
     def rows_per_block(self, k: int) -> int:
         return max(1, ENTRIES_PER_BLOCK // (self.distances.n_samples + k))
 
-    def subset(self, kept: NDArray[np.intp]) -> BruteForceSearch:
-        return BruteForceSearch(self.distances.subset(kept))
+    def subset(self, kept: NDArray[np.intp]) -> RowSearch:
+        return RowSearch(self.distances.subset(kept))
 
-    def in_spatial_order(self) -> tuple[BruteForceSearch, NDArray[np.intp]]:
+    def in_spatial_order(self) -> tuple[RowSearch, NDArray[np.intp]]:
         points = getattr(self.distances, "points", None)
         if points is None:
             return self, self.visiting_order
         order = kd_tree.spatial_order(points).astype(np.intp)
         return self.subset(order), order
+
+
+class BruteForceSearch(RowSearch):
+    """Looks at every sample, but computes few distances; for Euclidean distances in many dimensions."""
+
+    distances: EuclideanDistances
+
+    def __init__(self, distances: EuclideanDistances):
+        super().__init__(distances)
+        self.brute_force = BruteForce(distances.points)
+
+    def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
+        indices, found = self.brute_force.query(rows, k)
+        return NeighborBlock(rows, indices, self.distances.finish(found))
+
+    def rows_per_block(self, k: int) -> int:
+        return ROWS_AT_A_TIME
+
+    def subset(self, kept: NDArray[np.intp]) -> BruteForceSearch:
+        return BruteForceSearch(self.distances.subset(kept))
 
 
 class KDTreeSearch:
@@ -148,14 +173,35 @@ def suits_kd_tree(distances: EuclideanDistances) -> bool:
     return distances.points.shape[1] <= KD_TREE_DIMENSIONS
 
 
+def faster_search(distances: EuclideanDistances, n_threads: int) -> NeighborSearch:
+    """Choose between the two exact searches, which find the same, by the time that a few samples take."""
+    n_samples, n_features = distances.points.shape
+    if n_samples < TRIED_SAMPLES or n_features not in TRIED_DIMENSIONS:
+        return KDTreeSearch(distances, n_threads) if suits_kd_tree(distances) else BruteForceSearch(distances)
+    searches: list[NeighborSearch] = [KDTreeSearch(distances, n_threads), BruteForceSearch(distances)]
+    return min(searches, key=_time_of_a_try)
+
+
+def _time_of_a_try(search: NeighborSearch) -> float:
+    """The seconds that this thread works, not waits, on a few samples from all over the data."""
+    starts = np.linspace(0, len(search.visiting_order) - ROWS_TRIED, STRETCHES_TRIED, dtype=np.intp)
+    rows = search.visiting_order[(starts[:, None] + np.arange(ROWS_TRIED)).ravel()]
+    search.query(rows[:2], NEIGHBORS_TRIED)  # compiles
+    start = time.thread_time()
+    search.query(rows, NEIGHBORS_TRIED)
+    return time.thread_time() - start
+
+
 def choose_search(X: Any, metric: str | Callable[..., float], how: str, n_threads: int = 1) -> NeighborSearch:
     """Choose the search for an input, a metric and the way asked for ("auto", "kd_tree" or "brute")."""
     distances = distances_for(X, metric)
     if isinstance(distances, GraphDistances):
         return GraphSearch(distances)
-    if isinstance(distances, EuclideanDistances) and (how == "kd_tree" or (how == "auto" and suits_kd_tree(distances))):
-        return KDTreeSearch(distances, n_threads)
-    return BruteForceSearch(distances)
+    if not isinstance(distances, EuclideanDistances):
+        return RowSearch(distances)
+    if how == "auto":
+        return faster_search(distances, n_threads)
+    return KDTreeSearch(distances, n_threads) if how == "kd_tree" else BruteForceSearch(distances)
 
 
 class NeighborTable:
@@ -191,7 +237,7 @@ class NeighborTable:
         size = self.search.rows_per_block(k)
         parts = (rows[start : start + size] for start in range(0, len(rows), size))
         n_done = 0
-        with ThreadPoolExecutor(self.n_threads) as pool:
+        with one_blas_thread(), ThreadPoolExecutor(self.n_threads) as pool:
             ahead = deque(pool.submit(self.search.query, part, k) for part in islice(parts, 2 * self.n_threads))
             while ahead:
                 block = ahead.popleft().result()
@@ -221,7 +267,8 @@ class NeighborTable:
             block = self.search.query(self.search.visiting_order[start:stop], k)
             indices[block.rows], distances[block.rows] = block.indices, block.distances
 
-        over_ranges(fill, self.n_samples, self.search.rows_per_block(k), self.n_threads, self.progress)
+        with one_blas_thread():
+            over_ranges(fill, self.n_samples, self.search.rows_per_block(k), self.n_threads, self.progress)
         return NeighborBlock(np.arange(self.n_samples), indices, distances)
 
     def _slices_of_kept(self, k: int) -> Iterator[NeighborBlock]:

@@ -247,7 +247,7 @@ def _adjacent_samples(model: KFuse, pair: tuple[int, int] | None) -> tuple[tuple
     if n_subclusters < 2:
         raise ValueError("The data has one sub-cluster, and adjacent samples need two.")
     neighbors = model._neighbor_table(model._fit_X)
-    table = boundary.augmented_subclusters(neighbors, model.subcluster_labels_, model.natural_value_)
+    table = boundary.augmented_subclusters(neighbors, model.subcluster_labels_, model.natural_value_).table
     if pair is None:
         counts = triu(boundary.adjacent_sample_counts(table), k=1, format="coo")
         if not counts.nnz:
