@@ -155,7 +155,7 @@ def _density(pairs: Pairs, cutoff: float, kernel: str) -> NDArray[np.float64]:
     estimate = {"gaussian": gaussian_density, "cutoff": cutoff_density}[kernel]
     density = np.empty(pairs.n_samples)
 
-    def visit(thread: int, rows: NDArray[np.intp], block: NDArray[np.float64]) -> None:
+    def visit(rows: NDArray[np.intp], block: NDArray[np.float64]) -> None:
         density[rows] = estimate(rows, block, cutoff)
 
     pairs.visit(visit)
@@ -168,7 +168,7 @@ def _halo(pairs: Pairs, cutoff: float, density: NDArray[np.float64], labels: NDA
 
     of_samples = np.empty(pairs.n_samples)
 
-    def visit(thread: int, rows: NDArray[np.intp], block: NDArray[np.float64]) -> None:
+    def visit(rows: NDArray[np.intp], block: NDArray[np.float64]) -> None:
         of_samples[rows] = border_density(rows, block, cutoff, density, labels)
 
     pairs.visit(visit)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from kfuse.core.compiled import kernel
 from kfuse.core.distances import EuclideanDistances
 from kfuse.core.neighbors import ENTRIES_PER_BLOCK
+from kfuse.core.threads import over_ranges
 
 # Distances are at least 0, so their bits, read as whole numbers, order as they do; counts for 16 stay in the cache.
 DIGIT_BITS = 16
 DIGITS = 4
 
-Visit = Callable[[int, NDArray[np.intp], NDArray[np.float64]], None]
+Visit = Callable[[NDArray[np.intp], NDArray[np.float64]], None]
 
 
 class Ascent(NamedTuple):
@@ -38,26 +39,18 @@ class Pairs:
         self.distances = EuclideanDistances(X)
         self.n_samples = X.shape[0]
         self.n_threads = n_threads
-        size = max(1, ENTRIES_PER_BLOCK // self.n_samples)
-        rows = np.arange(self.n_samples)
-        self._parts = [rows[start : start + size] for start in range(0, self.n_samples, size)]
+        self._rows_per_block = max(1, ENTRIES_PER_BLOCK // self.n_samples)
         # What all distances together prepare is there before threads start, and a single block need not come again.
-        self._first_block = self.distances.rows(self._parts[0])
+        self._first_block = self.distances.rows(np.arange(min(self.n_samples, self._rows_per_block)))
 
     def visit(self, visit: Visit) -> None:
-        """Call ``visit(thread, rows, block)`` for blocks of rows of the distances to all samples, each row once."""
-        if len(self._parts) == 1:
-            return visit(0, self._parts[0], self._first_block)
-        with ThreadPoolExecutor(self.n_threads) as pool:
-            for done in [pool.submit(self._work, thread, visit) for thread in range(self.n_threads)]:
-                done.result()
-        return None
+        """Call ``visit(rows, block)`` for blocks of rows of the distances to all samples, each row once."""
 
-    def _work(self, thread: int, visit: Visit) -> None:
-        """Do one thread's share."""
-        for number in range(thread, len(self._parts), self.n_threads):
-            rows = self._parts[number]
-            visit(thread, rows, self._first_block if number == 0 else self.distances.rows(rows))
+        def task(start: int, stop: int) -> None:
+            rows = np.arange(start, stop)
+            visit(rows, self._first_block if start == 0 else self.distances.rows(rows))
+
+        over_ranges(task, self.n_samples, self._rows_per_block, self.n_threads)
 
     def order_statistic(self, position: int) -> float:
         """The distance at a 1-based position in the sorted distances of all pairs.
@@ -67,9 +60,9 @@ class Pairs:
         """
         prefix = 0
         for digit in reversed(range(DIGITS)):
-            counts = np.zeros((self.n_threads, 1 << DIGIT_BITS), dtype=np.int64)
-            self.visit(partial(_count, prefix, digit * DIGIT_BITS, counts))
-            up_to = counts.sum(axis=0).cumsum()
+            counts = np.zeros(1 << DIGIT_BITS, dtype=np.int64)
+            self.visit(partial(_count, prefix, digit * DIGIT_BITS, counts, Lock()))
+            up_to = counts.cumsum()
             found = int(np.searchsorted(up_to, position))
             position -= int(up_to[found - 1]) if found else 0
             prefix = prefix << DIGIT_BITS | found
@@ -82,7 +75,7 @@ class Pairs:
         rank[order] = np.arange(order.size)
         parents, heights, farthest = np.arange(order.size), np.zeros(order.size), np.zeros(order.size)
 
-        def climb(thread: int, rows: NDArray[np.intp], block: NDArray[np.float64]) -> None:
+        def climb(rows: NDArray[np.intp], block: NDArray[np.float64]) -> None:
             parents[rows], heights[rows] = nearest_before(rows, block, rank)
             farthest[rows] = block.max(axis=1)
 
@@ -94,23 +87,25 @@ def _count(
     prefix: int,
     shift: int,
     counts: NDArray[np.int64],
-    thread: int,
+    lock: Lock,
     rows: NDArray[np.intp],
     block: NDArray[np.float64],
 ) -> None:
-    count_digits(rows, block.view(np.int64), prefix, shift, counts[thread])
+    in_block = count_digits(rows, block.view(np.int64), prefix, shift)
+    with lock:
+        counts += in_block
 
 
 @kernel
-def count_digits(
-    rows: NDArray[np.intp], bits: NDArray[np.int64], prefix: int, shift: int, counts: NDArray[np.int64]
-) -> None:
+def count_digits(rows: NDArray[np.intp], bits: NDArray[np.int64], prefix: int, shift: int) -> NDArray[np.int64]:
     """Count the next digit of the distances to later samples that start with `prefix`."""
+    counts = np.zeros(1 << DIGIT_BITS, dtype=np.int64)
     for row in range(rows.size):
         for column in range(rows[row] + 1, bits.shape[1]):
             start = bits[row, column] >> shift
             if start >> DIGIT_BITS == prefix:
                 counts[start & ((1 << DIGIT_BITS) - 1)] += 1
+    return counts
 
 
 @kernel
