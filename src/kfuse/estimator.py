@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kfuse import validation
@@ -41,15 +42,18 @@ class KFuse(ClusterMixin, BaseEstimator):
         A metric that scikit-learn's neighbours take, "cosine" included, or a function of two samples. With
         "precomputed", X is a square matrix of distances, or a sparse graph with the distances of each sample to its
         nearest neighbours, as :func:`~sklearn.neighbors.kneighbors_graph` makes it.
-    neighbors : {"auto", "kd_tree", "brute"}, default="auto"
-        How neighbours are searched. All are exact and give the same result; "auto" takes the k-d tree for
-        Euclidean and cosine distances in few dimensions.
+    neighbors : {"auto", "kd_tree", "brute", "approximate"}, default="auto"
+        How neighbours are searched. The first three are exact and give the same result; for Euclidean and cosine
+        distances, "auto" takes the faster of the other two. "approximate" misses some neighbours; it can be faster
+        for hundreds of thousands of samples in many dimensions, and needs pynndescent, the extra ``kfuse[approx]``.
     outliers : {"assign", "label"}, default="assign"
         What becomes of outliers: "assign" keeps them in the cluster that they fell into, "label" gives them the label
         -1. Outliers are samples that are not among the natural neighbours of any other sample; with
         ``fusion="paper"``, samples that Algorithm 2 leaves out.
     n_jobs : int or None, default=None
         The number of threads; None and -1 mean all cores. The result is the same for each.
+    random_state : int, RandomState instance or None, default=None
+        The seed of ``neighbors="approximate"``; nothing else is random.
     verbose : bool, default=False
         Whether to show on standard error which stage runs, how far it is, its rate and the time left.
 
@@ -110,6 +114,7 @@ class KFuse(ClusterMixin, BaseEstimator):
         neighbors: str = "auto",
         outliers: str = "assign",
         n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
     ):
         self.n_clusters = n_clusters
@@ -118,6 +123,7 @@ class KFuse(ClusterMixin, BaseEstimator):
         self.neighbors = neighbors
         self.outliers = outliers
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: object = None) -> KFuse:
@@ -229,9 +235,10 @@ class KFuse(ClusterMixin, BaseEstimator):
         from kfuse.progress import ProgressBar  # noqa: PLC0415
 
         n_threads = effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs)
+        seed = int(check_random_state(self.random_state).randint(2**31)) if self.neighbors == "approximate" else 0
         progress = ProgressBar() if self.verbose else SILENT
         with progress.stage("order"):
-            search = choose_search(data, self.metric, self.neighbors, n_threads)
+            search = choose_search(data, self.metric, self.neighbors, n_threads, seed)
         return NeighborTable(search, n_threads, progress)
 
     def _repr_html_inner(self) -> str:

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 FUSIONS = ("adaptive", "paper")
-SEARCHES = ("auto", "kd_tree", "brute")
+SEARCHES = ("auto", "kd_tree", "brute", "approximate")
 OUTLIERS = ("assign", "label")
 TREE_METRICS = ("euclidean", "l2", "minkowski", "cosine")
 
@@ -33,6 +33,11 @@ def check_parameters(estimator: BaseEstimator) -> None:
     if estimator.neighbors == "kd_tree" and not suits_tree:
         raise ValueError(
             f"neighbors='kd_tree' works with the metrics 'euclidean' and 'cosine', not with {estimator.metric!r}: "
+            "use neighbors='auto'."
+        )
+    if estimator.neighbors == "approximate" and isinstance(estimator.metric, str) and estimator.metric == "precomputed":
+        raise ValueError(
+            "neighbors='approximate' searches among features, but with metric='precomputed' there are distances only: "
             "use neighbors='auto'."
         )
     if not (estimator.n_jobs is None or (_is_whole(estimator.n_jobs) and estimator.n_jobs != 0)):

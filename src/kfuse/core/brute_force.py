@@ -33,8 +33,8 @@ from kfuse.core.nearest import offer, sort_nearest_first
 
 ROWS_AT_A_TIME = 256  # products with fewer rows are slower
 COLUMNS_AT_A_TIME = 4096  # of a block of bounds, so that it stays in the cache
-COLUMNS_AT_A_GLANCE = 64  # looked at together: in most cases, none of them is of interest
-WORTH_KEEPING = 2**22  # coordinates in all, from which on short lists are kept for the next search, ...
+COLUMNS_AT_A_GLANCE = 32  # looked at together: in most cases, none of them is of interest
+WORTH_KEEPING = 2**19  # coordinates in all, from which on short lists are kept for the next search, ...
 LONGEST_KEPT = 512  # ... so many entries for each sample ...
 ENTRIES_KEPT = 2**25  # ... and for all of them together (8 bytes each)
 CROWDED = 0.1  # the share of short lists that do not suffice from which on a more precise product pays off

@@ -155,7 +155,11 @@ class MetricDistances:
 
     def between(self, queries: NDArray[Any]) -> NDArray[np.float64]:
         """Distances from points that need not be samples."""
-        distances = pairwise_distances(queries, self.points, metric=self.metric, n_jobs=1, **self.params)
+        return self.measure(queries, self.points)
+
+    def measure(self, queries: NDArray[Any], points: NDArray[Any]) -> NDArray[np.float64]:
+        """Distances from some points to others, one row each."""
+        distances = pairwise_distances(queries, points, metric=self.metric, n_jobs=1, **self.params)
         distances = np.ascontiguousarray(distances, dtype=np.float64)
         if not (distances.min(initial=0) >= 0 and np.isfinite(distances).all()):
             name = self.metric if isinstance(self.metric, str) else getattr(self.metric, "__name__", "the function")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kfuse.core import kd_tree
 from kfuse.core.distances import MetricDistances
 from kfuse.core.natural import FIRST_LOOK
-from kfuse.core.neighbors import KDTreeSearch, NeighborTable
+from kfuse.core.neighbors import ApproximateSearch, KDTreeSearch, NeighborTable
 
 
 class Places(NamedTuple):
@@ -41,8 +41,9 @@ def _leaders(neighbors: NeighborTable) -> NDArray[np.intp]:
     search = neighbors.search
     distances: Any = search.distances
     crowded = isinstance(search, KDTreeSearch) and kd_tree.has_crowded_leaf(search.tree)
-    if crowded or isinstance(distances, MetricDistances):
-        # Searching among many duplicates is slow, and a metric may round the distance of two to more than zero.
+    if crowded or isinstance(distances, MetricDistances) or isinstance(search, ApproximateSearch):
+        # Searching among many duplicates is slow, a metric may round the distance of two to more than zero, and an
+        # approximate search may not find them.
         return _by_equal_rows(distances.points)
     return _by_distance_zero(neighbors)
 

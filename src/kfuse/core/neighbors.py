@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core import kd_tree
+from kfuse.core.approximate import SHARE_SEARCHED, SHORTEST_LIST, Candidates
 from kfuse.core.brute_force import ROWS_AT_A_TIME, BruteForce, one_blas_thread
-from kfuse.core.distances import Distances, EuclideanDistances, GraphDistances, distances_for
+from kfuse.core.distances import Distances, EuclideanDistances, GraphDistances, MetricDistances, distances_for
 from kfuse.core.nearest import select_nearest
 from kfuse.core.progress import SILENT, Progress
 from kfuse.core.threads import over_ranges
@@ -136,6 +137,33 @@ class KDTreeSearch:
         return KDTreeSearch(self.distances.at(tree.points), self.n_threads, tree), self.visiting_order
 
 
+class ApproximateSearch(RowSearch):
+    """Looks at likely neighbours only; for features, and metrics that pynndescent knows."""
+
+    distances: EuclideanDistances | MetricDistances
+
+    def __init__(self, distances: EuclideanDistances | MetricDistances, seed: int):
+        super().__init__(distances)
+        self.seed = seed
+        self.candidates = Candidates(distances, seed)
+        self._exact = BruteForceSearch(distances) if isinstance(distances, EuclideanDistances) else RowSearch(distances)
+
+    def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
+        if k == 0 or max(k, SHORTEST_LIST) > SHARE_SEARCHED * self.distances.n_samples:
+            return self._exact.query(rows, k)
+        indices, found = self.candidates.query(rows, k)
+        too_few = np.isinf(found).any(axis=1)
+        if too_few.any():
+            _, indices[too_few], found[too_few] = self._exact.query(rows[too_few], k)
+        return NeighborBlock(rows, indices, found)
+
+    def rows_per_block(self, k: int) -> int:
+        return self._exact.rows_per_block(k)
+
+    def subset(self, kept: NDArray[np.intp]) -> ApproximateSearch:
+        return ApproximateSearch(self.distances.subset(kept), self.seed)
+
+
 class GraphSearch:
     """Looks up the neighbours that a precomputed graph holds."""
 
@@ -192,11 +220,15 @@ def _time_of_a_try(search: NeighborSearch) -> float:
     return time.thread_time() - start
 
 
-def choose_search(X: Any, metric: str | Callable[..., float], how: str, n_threads: int = 1) -> NeighborSearch:
-    """Choose the search for an input, a metric and the way asked for ("auto", "kd_tree" or "brute")."""
+def choose_search(
+    X: Any, metric: str | Callable[..., float], how: str, n_threads: int = 1, seed: int = 0
+) -> NeighborSearch:
+    """Choose the search for an input, a metric and the way asked for; the seed is that of an approximate search."""
     distances = distances_for(X, metric)
     if isinstance(distances, GraphDistances):
         return GraphSearch(distances)
+    if how == "approximate":
+        return ApproximateSearch(distances, seed)
     if not isinstance(distances, EuclideanDistances):
         return RowSearch(distances)
     if how == "auto":

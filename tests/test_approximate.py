@@ -1,0 +1,124 @@
+"""Approximate neighbours: nearly all of the nearest, measured and sorted as the exact ones, the same for a seed."""
+
+import sys
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+from kfuse import KFuse
+from kfuse.core import approximate as room
+from kfuse.core.distances import CosineDistances, EuclideanDistances, MetricDistances
+from kfuse.core.neighbors import ApproximateSearch, BruteForceSearch, NeighborTable, RowSearch, choose_search
+
+pytest.importorskip("pynndescent", reason="needs the extra kfuse[approx]")
+
+N = 1500
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_blobs(N, n_features=12, centers=6, random_state=0)[0]
+
+
+def kinds(X):
+    return [EuclideanDistances(X), CosineDistances(X), MetricDistances(X, "manhattan")]
+
+
+@pytest.mark.parametrize("kind", range(3))
+def test_finds_nearly_all_neighbours_and_measures_them_exactly(data, kind):
+    distances = kinds(data)[kind]
+    exact = RowSearch(distances).query(np.arange(N), 30)
+    found = ApproximateSearch(distances, 0).query(np.arange(N), 30)
+    assert np.mean([np.isin(a, b).mean() for a, b in zip(exact.indices, found.indices, strict=True)]) > 0.95
+    rows = distances.rows(np.arange(N))
+    np.testing.assert_array_equal(found.distances, np.take_along_axis(rows, found.indices.astype(int), axis=1))
+    assert (found.indices != np.arange(N)[:, None]).all()
+    for indices, lengths in zip(found.indices, found.distances, strict=True):
+        np.testing.assert_array_equal(np.lexsort((indices, lengths)), np.arange(30))
+        assert np.unique(indices).size == 30
+
+
+def test_more_neighbours_make_longer_lists(data):
+    search = ApproximateSearch(EuclideanDistances(data), 0)
+    for k in (10, 79, 80, 140):
+        block = search.query(np.arange(N), k)
+        assert block.indices.shape == (N, k)
+        assert np.isfinite(block.distances).all()
+        assert search.candidates._lists.shape[1] == (80 if k < 80 else 160)
+
+
+def test_samples_with_too_few_candidates_are_searched_exactly(data, monkeypatch):
+    make = room.Candidates._make_lists
+
+    def with_gaps(self, length):
+        lists = make(self, length)
+        lists[::3, 5:] = -1
+        return lists
+
+    monkeypatch.setattr(room.Candidates, "_make_lists", with_gaps)
+    for distances in kinds(data)[::2]:
+        found = ApproximateSearch(distances, 0).query(np.arange(0, N, 3), 30)
+        expected = RowSearch(distances).query(np.arange(0, N, 3), 30)
+        np.testing.assert_array_equal(found.indices, expected.indices)
+        np.testing.assert_array_equal(found.distances, expected.distances)
+
+
+@pytest.mark.parametrize(("n_samples", "k"), [(2, 1), (700, 20), (N, 1000), (N, 0)])
+def test_small_data_and_large_k_are_searched_exactly(data, n_samples, k):
+    distances = EuclideanDistances(data[:n_samples])
+    found = ApproximateSearch(distances, 0).query(np.arange(n_samples), k)
+    np.testing.assert_array_equal(found.indices, BruteForceSearch(distances).query(np.arange(n_samples), k).indices)
+
+
+def test_the_seed_decides_and_threads_do_not():
+    X = np.random.default_rng(0).normal(size=(N, 40))
+    fits = [KFuse(4, neighbors="approximate", random_state=3, n_jobs=n).fit(X) for n in (1, 2, 3)]
+    for other in fits[1:]:
+        np.testing.assert_array_equal(fits[0].labels_, other.labels_)
+        np.testing.assert_array_equal(fits[0].density_, other.density_)
+    tables = [NeighborTable(choose_search(X, "euclidean", "approximate", seed=s), 2).collect(60) for s in (0, 0, 1)]
+    np.testing.assert_array_equal(tables[0].indices, tables[1].indices)
+    assert (tables[0].indices != tables[2].indices).any()
+
+
+def test_far_from_zero_nothing_is_lost(data):
+    near = ApproximateSearch(EuclideanDistances(data), 0).query(np.arange(N), 30)
+    far = ApproximateSearch(EuclideanDistances(data + 2.0**30), 0).query(np.arange(N), 30)
+    assert np.mean(near.indices == far.indices) > 0.95
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
+def test_clusters_as_the_exact_search_does(data, metric):
+    model = KFuse(6, metric=metric, neighbors="approximate", random_state=0).fit(data)
+    exact = KFuse(6, metric=metric).fit(data)
+    assert adjusted_rand_score(exact.labels_, model.labels_) > 0.95
+
+
+def test_identical_samples_share_a_cluster():
+    X = np.repeat(np.random.default_rng(1).normal(size=(N // 3, 20)), 3, axis=0)
+    labels = KFuse(10, neighbors="approximate", random_state=0).fit_predict(X).reshape(-1, 3)
+    assert (labels == labels[:, :1]).all()
+
+
+def test_many_identical_samples():
+    X = np.vstack([np.zeros((N, 3)), np.random.default_rng(2).normal(size=(50, 3)) + 9])
+    assert KFuse(2, neighbors="approximate", random_state=0).fit(X).n_clusters_ == 2
+
+
+@pytest.mark.parametrize("metric", ["mahalanobis", "seuclidean", lambda a, b: abs(a - b).sum()])
+def test_unknown_metrics_are_refused(data, metric):
+    with pytest.raises(ValueError, match=r"neighbors='approximate' cannot search by metric=.*use neighbors='auto'"):
+        KFuse(metric=metric, neighbors="approximate").fit(data[:50])
+
+
+def test_precomputed_distances_are_refused():
+    with pytest.raises(ValueError, match=r"searches among features.*use neighbors='auto'"):
+        KFuse(metric="precomputed", neighbors="approximate").fit(np.zeros((3, 3)))
+
+
+def test_says_what_to_install(data, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pynndescent.distances", None)
+    with pytest.raises(ImportError, match=r"needs pynndescent: .*kfuse\[approx\]"):
+        KFuse(neighbors="approximate").fit(data[:50])
