@@ -1,0 +1,182 @@
+"""One cell of the study: one method on one data set, by the paper's rules.
+
+A method that takes the number of clusters gets the true one. One with parameters is run at every setting of its grid,
+and the setting with the largest ARI counts (then FMI, then NMI, then the first). One that starts at random is run 20
+times, and the run that is best by its own objective counts: for k-means, that is how the paper's figures come out. All
+features are scaled to [0, 1]. Samples that a method calls noise count as one more cluster in the scores.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.embedding import EMBEDDED, load_embedded
+from experiments.store import Record
+from kfuse import datasets
+from kfuse.baselines.methods import METHODS, Method
+
+PACKAGES = ("kfuse", "numpy", "scipy", "scikit-learn", "numba", "genieclust", "lumbermark", "fast-plscan", "umap-learn")
+
+
+class Cell(NamedTuple):
+    """A method on a data set, both by name."""
+
+    dataset: str
+    method: str
+
+
+def all_datasets() -> list[str]:
+    """The paper's 22, and the embedding of MNIST."""
+    return [*datasets.names(), EMBEDDED]
+
+
+def load(name: str, folder: Path | None) -> datasets.Dataset:
+    """Load a data set of the study, scaled."""
+    if name == EMBEDDED:
+        return load_embedded(folder)
+    return datasets.load(name, folder=folder, scaled=True, progress=False)
+
+
+def work(cell: Cell, folder: Path | None, send: Callable[[Record], None]) -> None:
+    """Run a cell, and send what is known after each fit: the best so far, and how much was tried."""
+    data = load(cell.dataset, folder)
+    method = METHODS[cell.method]
+    record: Record = {
+        "dataset": cell.dataset,
+        "group": group(cell.dataset),
+        "method": cell.method,
+        "n_true": data.n_clusters,
+        "n_samples": len(data.X),
+        "n_features": data.X.shape[1],
+        "origin": data.origin,
+        "versions": versions(),
+    }
+    _warm_up(method)
+    start = time.perf_counter()
+    runs = list(_runs(method, data.X))
+    record |= {"tried": 0, "to_try": len(runs)}
+    send(record)
+    for parameters, random_state in runs:
+        result = _try(method, data, parameters, random_state)
+        record["tried"] += 1
+        record["seconds"] = time.perf_counter() - start
+        if _merit(result) > _merit(record):
+            record |= result
+        send(record)
+
+
+def group(name: str) -> str:
+    """The paper's table that a data set belongs to."""
+    return "real" if name == EMBEDDED else str(datasets.describe(name)["group"])
+
+
+def versions() -> dict[str, str]:
+    """The versions of what the results depend on."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415
+
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def scores(y: NDArray[np.intp], labels: NDArray[np.intp]) -> dict[str, float]:
+    """The paper's three measures."""
+    from sklearn import metrics  # noqa: PLC0415 - slow to import
+
+    return {
+        "FMI": float(metrics.fowlkes_mallows_score(y, labels)),
+        "ARI": float(metrics.adjusted_rand_score(y, labels)),
+        "NMI": float(metrics.normalized_mutual_info_score(y, labels)),
+    }
+
+
+def fit(method: Method, data: datasets.Dataset, parameters: dict[str, Any], random_state: int) -> Any:
+    """Cluster once, and give the fitted estimator."""
+    estimator = method.make(n_clusters=data.n_clusters, random_state=random_state, **parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of settings that do not suit the data; the best one counts
+        estimator.fit(data.X)
+    return estimator
+
+
+def _warm_up(method: Method) -> None:
+    """Load and compile what the method needs, so that this is not in its time."""
+    X = np.random.default_rng(0).random((64, 2))
+    with suppress(Exception):
+        fit(method, datasets.Dataset(X, np.arange(64) % 2, "", ""), method.settings(X)[0], 0)
+
+
+def _runs(method: Method, X: NDArray[np.float64]) -> Iterator[tuple[dict[str, Any], int]]:
+    for parameters in method.settings(X):
+        for random_state in range(method.repeats):
+            yield parameters, random_state
+
+
+def _try(method: Method, data: datasets.Dataset, parameters: dict[str, Any], random_state: int) -> Record:
+    start = time.perf_counter()
+    try:
+        estimator = fit(method, data, parameters, random_state)
+    except Exception as error:  # one setting of many may be impossible; the others still count
+        return {"reason": f"{type(error).__name__}: {error}"}
+    seconds = time.perf_counter() - start
+    labels = np.asarray(estimator.labels_)
+    return scores(data.y, labels) | {
+        "objective": -float(estimator.inertia_) if method.repeats > 1 and hasattr(estimator, "inertia_") else 0.0,
+        "n_found": len(np.unique(labels[labels >= 0])),
+        "noise": float(np.mean(labels < 0)),
+        "parameters": {name: _plain(value) for name, value in parameters.items()},
+        "random_state": random_state,
+        "seconds_best": seconds,
+        "reason": None,
+    }
+
+
+def _merit(record: Record) -> tuple[float, ...]:
+    """What makes one run better than another; a failed one is better than none, for its reason."""
+    if "ARI" not in record:
+        return (-np.inf,) if "reason" in record else ()
+    return tuple(round(record[metric], 12) for metric in ("objective", "ARI", "FMI", "NMI"))
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def child(cell: Cell, folder: Path | None, pipe: Any) -> None:
+    """Work in a process of its own, and end with its parent."""
+    _end_with_parent()
+    try:
+        work(cell, folder, pipe.send)
+    except BaseException as error:
+        pipe.send({"failed": f"{type(error).__name__}: {error}"})
+    finally:
+        pipe.close()
+
+
+def _end_with_parent() -> None:
+    """Stop at once when the parent is gone, so that a killed study leaves nothing running."""
+    import threading  # noqa: PLC0415
+    from multiprocessing import connection, parent_process  # noqa: PLC0415
+
+    parent = parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
