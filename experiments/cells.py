@@ -27,6 +27,9 @@ from kfuse.baselines.methods import METHODS, Method
 PACKAGES = ("kfuse", "numpy", "scipy", "scikit-learn", "numba", "genieclust", "lumbermark", "fast-plscan", "umap-learn")
 
 
+OUT_OF_TIME = 75  # exit code of a process whose time was over
+
+
 class Cell(NamedTuple):
     """A method on a data set, both by name."""
 
@@ -61,14 +64,14 @@ def work(cell: Cell, folder: Path | None, send: Callable[[Record], None]) -> Non
         "versions": versions(),
     }
     _warm_up(method)
-    start = time.perf_counter()
+    start = time.process_time()
     runs = list(_runs(method, data.X))
     record |= {"tried": 0, "to_try": len(runs)}
     send(record)
     for parameters, random_state in runs:
         result = _try(method, data, parameters, random_state)
         record["tried"] += 1
-        record["seconds"] = time.perf_counter() - start
+        record["seconds"] = time.process_time() - start
         if _merit(result) > _merit(record):
             record |= result
         send(record)
@@ -126,12 +129,12 @@ def _runs(method: Method, X: NDArray[np.float64]) -> Iterator[tuple[dict[str, An
 
 
 def _try(method: Method, data: datasets.Dataset, parameters: dict[str, Any], random_state: int) -> Record:
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         estimator = fit(method, data, parameters, random_state)
     except Exception as error:  # one setting of many may be impossible; the others still count
         return {"reason": f"{type(error).__name__}: {error}"}
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     labels = np.asarray(estimator.labels_)
     return scores(data.y, labels) | {
         "objective": -float(estimator.inertia_) if method.repeats > 1 and hasattr(estimator, "inertia_") else 0.0,
@@ -155,9 +158,9 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def child(cell: Cell, folder: Path | None, pipe: Any) -> None:
-    """Work in a process of its own, and end with its parent."""
-    _end_with_parent()
+def child(cell: Cell, folder: Path | None, pipe: Any, limit: float) -> None:
+    """Work in a process of its own, and end with its parent, or when its time is over."""
+    _watch(limit)
     try:
         work(cell, folder, pipe.send)
     except BaseException as error:
@@ -166,8 +169,8 @@ def child(cell: Cell, folder: Path | None, pipe: Any) -> None:
         pipe.close()
 
 
-def _end_with_parent() -> None:
-    """Stop at once when the parent is gone, so that a killed study leaves nothing running."""
+def _watch(limit: float) -> None:
+    """Stop at once when the parent is gone, so that a killed study leaves nothing running, or the time is over."""
     import threading  # noqa: PLC0415
     from multiprocessing import connection, parent_process  # noqa: PLC0415
 
@@ -176,7 +179,9 @@ def _end_with_parent() -> None:
         return
 
     def watch() -> None:
-        connection.wait([parent.sentinel])
-        os._exit(1)
+        while time.process_time() < limit:
+            if connection.wait([parent.sentinel], timeout=min(1.0, limit)):
+                os._exit(1)
+        os._exit(OUT_OF_TIME)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -5,9 +5,10 @@
     python -m experiments.run --redo kFuse               # forget what is stored of these methods or data sets
 
 Finished cells are kept in ``results.jsonl`` in the output folder, one line each, and never run again; a killed study
-loses the cells under work. At the end all is in one table, ``results.csv``. Each cell has a time limit for all its fits
-together. When it is over, the best so far counts and the table says how many settings were tried; if no fit was
-finished, the cell is recorded as not feasible. A later run with a longer limit takes up such cells again.
+loses the cells under work. At the end all is in one table, ``results.csv``. Each cell has a limit of processor time for
+all its fits together, so that it does not matter what else the machine does. When it is over, the best so far counts and
+the table says how many settings were tried; if no fit was finished, the cell is recorded as not feasible. A later run
+with a longer limit takes up such cells again.
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ from multiprocessing import connection
 from pathlib import Path
 from typing import Any
 
-from experiments.cells import Cell, all_datasets, child, group
+from experiments.cells import OUT_OF_TIME, Cell, all_datasets, child, group
 from experiments.embedding import EMBEDDED
 from experiments.store import Key, Record, Store, write_table
 from kfuse import datasets
 from kfuse.baselines.methods import METHODS
 
 OUT = Path("docs/study")
-LIMIT = 300.0  # seconds for a cell
+LIMIT = 300.0  # seconds of processor time for a cell
+PATIENCE = 12  # seconds of waiting for each of these, in case a cell hangs or others have the processor
 FINAL = ("ok", "partial", "not feasible")  # recorded for good; anything else is tried again
 
 
@@ -41,10 +43,10 @@ class Job:
         context = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
         context.set_forkserver_preload(["experiments.cells", "sklearn.cluster", "sklearn.metrics", "kfuse.core.flow"])
         self.pipe, theirs = context.Pipe(duplex=False)
-        self.process = context.Process(target=child, args=(cell, folder, theirs), daemon=True)
+        self.process = context.Process(target=child, args=(cell, folder, theirs, limit), daemon=True)
         self.process.start()
         theirs.close()
-        self.deadline = time.monotonic() + limit
+        self.deadline = time.monotonic() + limit * PATIENCE
         self.latest: Record = {}
 
     def listen(self) -> bool:
@@ -58,10 +60,12 @@ class Job:
 
     def end(self) -> Record:
         """Stop the child, and give the record of the cell."""
-        late = time.monotonic() >= self.deadline and self.process.is_alive()
-        self.process.kill()
+        late = time.monotonic() >= self.deadline
+        if late:
+            self.process.kill()
         self.process.join()
         self.pipe.close()
+        late = late or self.process.exitcode == OUT_OF_TIME
         known = {"dataset": self.cell.dataset, "method": self.cell.method, "group": group(self.cell.dataset)}
         return known | self.latest | {"limit": self.limit} | _verdict(self.latest, late, self.process.exitcode)
 
@@ -96,8 +100,8 @@ def run_cells(cells: Iterable[Cell], folder: Path | None, n_jobs: int, limit: fl
                     jobs.remove(job)
                     yield job.end()
     finally:
-        for job in jobs:
-            job.end()
+        for job in jobs:  # only when something went wrong here
+            job.process.kill()
 
 
 def to_do(names: list[str], methods: list[str], done: dict[Key, Record], limit: float) -> list[Cell]:
@@ -188,7 +192,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--datasets", nargs="+", default=all_datasets(), metavar="NAME")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS), metavar="NAME")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="cells at a time")
-    parser.add_argument("--limit", type=float, default=LIMIT, help=f"seconds for a cell, default {LIMIT:g}")
+    parser.add_argument(
+        "--limit", type=float, default=LIMIT, help=f"seconds of processor time for a cell, default {LIMIT:g}"
+    )
     parser.add_argument("--redo", nargs="+", default=[], metavar="NAME", help="methods or data sets to run again")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     args = parser.parse_args(arguments)

@@ -2,7 +2,7 @@
 
     python -m experiments.tables        # reads docs/study/results.csv, writes tables.md and tables.tex beside it
 
-A cell is our value, with the printed one in brackets where the paper has that column. The best of ours in a row is bold.
+A cell is our value, with the printed one in brackets where the paper has that column; the best of ours is bold.
 """
 
 from __future__ import annotations
