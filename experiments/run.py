@@ -6,9 +6,9 @@
 
 Finished cells are kept in ``results.jsonl`` in the output folder, one line each, and never run again; a killed study
 loses the cells under work. At the end all is in one table, ``results.csv``. Each cell has a limit of processor time for
-all its fits together, so that it does not matter what else the machine does. When it is over, the best so far counts and
-the table says how many settings were tried; if no fit was finished, the cell is recorded as not feasible. A later run
-with a longer limit takes up such cells again.
+all its fits together, so that it does not matter what else the machine does. When it is over, the best so far counts
+and the table says how many settings were tried; if no fit was finished, the cell is recorded as not feasible. A later
+run with a longer limit takes up such cells again.
 """
 
 from __future__ import annotations
