@@ -42,19 +42,35 @@ class Comparison(NamedTuple):
 def compare(scores: pd.DataFrame) -> Comparison:
     """Test whether methods differ, over the data sets."""
     import scikit_posthocs  # noqa: PLC0415 - optional
-    from scipy.stats import friedmanchisquare  # noqa: PLC0415
 
-    friedman = friedmanchisquare(*(scores[method] for method in scores))
-    best = scores.max(axis=1)
+    chi_squared, p = friedman(scores)
     return Comparison(
         n_datasets=len(scores),
-        chi_squared=float(friedman.statistic),
-        p=float(friedman.pvalue),
-        ranks=scores.rank(axis=1, ascending=False).mean().sort_values(kind="stable"),
+        chi_squared=chi_squared,
+        p=p,
+        ranks=average_ranks(scores),
         nemenyi=scikit_posthocs.posthoc_nemenyi_friedman(scores),
         critical_difference=critical_difference(scores.shape[1], len(scores)),
-        firsts=scores.ge(best - TIE, axis=0).sum(),
+        firsts=firsts(scores),
     )
+
+
+def friedman(scores: pd.DataFrame) -> tuple[float, float]:
+    """Friedman's test, corrected for ties: chi-squared and p."""
+    from scipy.stats import friedmanchisquare  # noqa: PLC0415
+
+    found = friedmanchisquare(*(scores[method] for method in scores))
+    return float(found.statistic), float(found.pvalue)
+
+
+def average_ranks(scores: pd.DataFrame) -> pd.Series:
+    """The average rank of each method, best first; equal scores share their ranks."""
+    return scores.rank(axis=1, ascending=False).mean().sort_values(kind="stable")
+
+
+def firsts(scores: pd.DataFrame) -> pd.Series:
+    """On how many data sets each method is first, ties included."""
+    return scores.ge(scores.max(axis=1) - TIE, axis=0).sum()
 
 
 def critical_difference(n_methods: int, n_datasets: int) -> float:

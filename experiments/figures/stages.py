@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from experiments.figures.style import BLUE, FAINT, INK, RED, bare, dots, panels, scaled, title_of
 from kfuse import KFuse
-from kfuse.datasets import make_away, make_rings, make_spirals
+from kfuse.datasets import make_away, make_moons, make_pathbased
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,7 +104,7 @@ def adjacent(folder: Path | None) -> Figure:
     X = np.concatenate([rng.normal((0, 0), 0.9, (45, 2)), rng.normal((3.1, 0.6), 0.9, (45, 2))])
     y = np.repeat([0, 1], 45)
     stages = Stages((X - X.min()) / np.ptp(X), 2, labels=y)
-    figure, axes = panels(2, 2, 3.2)
+    figure, axes = panels(2, 2, 3.6, height=0.62)
     shared = stages.boundary(0, 1).adjacent
     shown = (
         (np.empty(0, dtype=np.intp), "(a) $S_1$ and $S_2$"),
@@ -151,9 +151,9 @@ def distance(folder: Path | None) -> Figure:
 def _telling_triple() -> tuple[Stages, Members, tuple[int, int, int]]:
     """Search seeded data for the case: fewer adjacent samples at a smaller distance, the clearest one first."""
     best: tuple[float, Any] = (0.0, None)
-    for make, n_clusters in ((make_away, 3), (make_rings, 3), (make_spirals, 3)):
-        for seed in range(6):
-            X, y = make(240, random_state=seed)
+    for make, n_clusters, noise in ((make_away, 3, 0.06), (make_pathbased, 3, 0.06), (make_moons, 2, 0.12)):
+        for seed in range(20):
+            X, y = make(150, noise=noise, random_state=seed)
             stages = Stages((X - X.min(axis=0)) / np.ptp(X, axis=0), n_clusters)
             for triple, contrast in _triples(stages, y):
                 if contrast > best[0]:
@@ -175,8 +175,9 @@ def _triples(stages: Stages, y: Members) -> list[tuple[tuple[int, int, int], flo
         for (other, three), far in touch.items():
             large = min(len(stages.members(part)) for part in (one, two, three)) >= 5
             if other == two and three != one and large and len(near.adjacent) < len(far.adjacent):
-                same = len(np.unique(y[np.concatenate([stages.members(one), stages.members(two)])])) == 1
-                if same and near.distance < far.distance:
+                kinds = [set(y[stages.members(part)]) for part in (one, two, three)]
+                pure = all(len(kind) == 1 for kind in kinds)
+                if pure and kinds[0] == kinds[1] != kinds[2] and near.distance < far.distance:
                     found.append(((one, two, three), far.distance / near.distance))
     return found
 
@@ -188,7 +189,10 @@ def _spotlight(ax: Axes, stages: Stages, names: dict[int, str]) -> None:
     for number, (part, name) in enumerate(names.items()):
         members = stages.members(part)
         dots(ax, stages.X[members], np.full(len(members), number), size=22)
-        ax.annotate(name, stages.X[members].mean(axis=0), fontsize=11, color=INK, weight="bold", ha="center")
+        outwards = stages.X[members].mean(axis=0) - stages.X[np.isin(stages.labels, list(names))].mean(axis=0)
+        outwards = 26 * outwards / max(np.linalg.norm(outwards), 1e-9)
+        ax.annotate(name, stages.X[members].mean(axis=0), outwards, textcoords="offset points", fontsize=12, color=INK,
+                    ha="center", va="center")  # fmt: skip
 
 
 def _zoom(axes: Any, stages: Stages, parts: list[int]) -> None:
@@ -205,29 +209,36 @@ def density_contrast(folder: Path | None) -> Figure:
     """Pole: a sparse sub-cluster that boundary connectivity alone would fuse with the dense cluster."""
     data = scaled("Pole", folder)
     stages = Stages(data.X, data.n_clusters)
-    sparse, dense = _most_tempting(stages, data.y)
-    touch = stages.boundary(sparse, dense)
+    sparse, dense, kin = _most_tempting(stages, data.y)
+    touch, among = stages.boundary(sparse, dense), stages.boundary(sparse, kin)
     figure, ((truth, parts, pair),) = panels(1, 3, 3.4)
     dots(truth, data.X, data.y, size=16)
     bare(truth, f"(a) {title_of('Pole')}: true clusters")
     dots(parts, data.X, stages.labels, size=16)
-    for part in range(stages.labels.max() + 1):
-        centre = np.median(data.X[stages.members(part)], axis=0)
-        box = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
-        parts.annotate(f"$S_{{{part + 1}}}$", centre, fontsize=10, ha="center", va="center", bbox=box)
     bare(parts, f"(b) {stages.labels.max() + 1} sub-clusters")
-    _spotlight(pair, stages, {sparse: f"$S_{{{sparse + 1}}}$", dense: f"$S_{{{dense + 1}}}$"})
+    names = {sparse: f"$S_{{{sparse + 1}}}$", dense: f"$S_{{{dense + 1}}}$", kin: f"$S_{{{kin + 1}}}$"}
+    _spotlight(pair, stages, names)
     pair.scatter(*data.X[touch.adjacent].T, s=60, facecolors="none", edgecolors=INK, linewidths=1.1)
     pair.plot(*data.X[list(touch.ends)].T, color=INK, linewidth=1.5)
-    bare(pair, f"(c) {len(touch.adjacent)} adjacent samples, distance {touch.distance:.3f}")
+    words = f"{len(touch.adjacent)} adjacent, distance {touch.distance:.3f}, Con {touch.connectivity:.2f}"
+    with_kin = f"with sparse {names[kin]}: Con {among.connectivity:.2f}"
+    bare(pair, f"(c) {names[sparse]} with dense {names[dense]}: {words};\n{with_kin}")
     return figure
 
 
-def _most_tempting(stages: Stages, y: Members) -> tuple[int, int]:
-    """The sparse and the dense sub-cluster with the largest boundary connectivity."""
+def _most_tempting(stages: Stages, y: Members) -> tuple[int, int, int]:
+    """A sparse sub-cluster, the dense one it is most connected to for its best sparse one, and that sparse one."""
     kinds = np.array([np.bincount(y[stages.members(part)]).argmax() for part in range(stages.labels.max() + 1)])
-    pairs = [(i, j) for i in np.flatnonzero(kinds == 1) for j in np.flatnonzero(kinds == 0)]
-    return max(pairs, key=lambda pair: stages.boundary(*pair).connectivity)
+    sparse, dense = np.flatnonzero(kinds == 1), np.flatnonzero(kinds == 0)
+
+    def connectivity(i: int, j: int) -> float:
+        return stages.boundary(i, j).connectivity
+
+    def kin(i: int) -> int:
+        return max((j for j in sparse if j != i), key=lambda j: connectivity(i, j))
+
+    i, j = max(((i, j) for i in sparse for j in dense), key=lambda p: connectivity(*p) - connectivity(p[0], kin(p[0])))
+    return int(i), int(j), int(kin(i))
 
 
 def density_heights(folder: Path | None) -> Figure:
@@ -246,10 +257,9 @@ def density_heights(folder: Path | None) -> Figure:
                 ax.plot([at[0]] * 2, [at[1]] * 2, [0, at[2]], color=colour, linewidth=0.8)
             ax.scatter(x, y, height, s=10, c=colour, label=name, depthshade=False)
         ax.view_init(elevation, azimuth)
-        ax.set_title(f"Viewpoint {i + 1}", fontsize=9, color=INK)
+        ax.set_title(f"Viewpoint {i + 1}: the height is the density", fontsize=9, color=INK)
         ax.set_xticks([0, 0.5, 1])
         ax.set_yticks([0, 0.5, 1])
-        ax.set_zlabel("density", fontsize=8)
         ax.tick_params(labelsize=7)
     ax.legend(fontsize=8, frameon=False, loc="upper right")
     return figure
@@ -280,7 +290,8 @@ def workflow(folder: Path | None) -> Figure:
         text = f"$\\bf{{{name.replace(' ', '~').replace('-', '{-}')}}}$" + (f"\n{words}" if words else "")
         ax.text(x, y, text, ha="center", va="center", fontsize=8.5, color=INK, bbox=box)
     for start, end in arrows:
-        how = {"arrowstyle": "-|>", "color": INK, "shrinkA": 26, "shrinkB": 26, "linewidth": 1}
+        shrink = 24 if places[start][0] == places[end][0] else 68
+        how = {"arrowstyle": "-|>", "color": INK, "shrinkA": shrink, "shrinkB": shrink, "linewidth": 1}
         ax.annotate("", places[end], places[start], arrowprops=how)
     ax.set_xlim(-0.55, 2.95)
     ax.set_ylim(-1.5, 3.5)

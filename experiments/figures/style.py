@@ -32,14 +32,12 @@ def scaled(name: str, folder: Path | None) -> Dataset:
     return load(name, folder=folder, scaled=True, progress=False)
 
 
-def panels(n_rows: int, n_columns: int, size: float = 3.0, **options: Any) -> tuple[Figure, NDArray[Any]]:
-    """A figure of square panels."""
+def panels(n_rows: int, n_columns: int, size: float = 3.0, height: float = 1.0) -> tuple[Figure, NDArray[Any]]:
+    """A figure of panels, `size` wide and `height` times as high."""
     import matplotlib.pyplot as plt  # noqa: PLC0415 - slow to import
 
-    figure, axes = plt.subplots(
-        n_rows, n_columns, figsize=(size * n_columns, size * n_rows), squeeze=False, layout="constrained", **options
-    )
-    return figure, axes
+    whole = (size * n_columns, size * n_rows * height)
+    return plt.subplots(n_rows, n_columns, figsize=whole, squeeze=False, layout="constrained")
 
 
 def bare(ax: Axes, title: str = "") -> None:
