@@ -50,8 +50,9 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     for name in args.names or [*STAGES, *OF_RESULTS]:
         figure = STAGES[name](args.data) if name in STAGES else OF_RESULTS[name](args.data, args.results)
-        figure.savefig(args.out / f"{name}.png", dpi=110)
-        print(args.out / f"{name}.png")
+        path = args.out / f"{name}.{'jpg' if name == 'olivetti' else 'png'}"  # photographs are large as PNG
+        figure.savefig(path, dpi=110)
+        print(path)
 
 
 if __name__ == "__main__":

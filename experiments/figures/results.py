@@ -19,7 +19,7 @@ from experiments.statistics import compare, draw, selections
 from experiments.store import read_table
 from kfuse import KFuse
 from kfuse.baselines.methods import METHODS
-from kfuse.datasets import Dataset
+from kfuse.datasets import Dataset, load
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,6 +31,7 @@ METHODS_OF_THE_GRID = (
 )  # fmt: skip
 FACES_A_ROW = 2  # persons, of ten pictures each
 FACE_SIDE = 64
+GREY_LEVELS = 242
 FACE_SHOWN = 32  # the side of a face in the picture: small, because it illustrates and is not to be used as data
 
 
@@ -133,7 +134,7 @@ def faces(folder: Path | None, results: Path) -> Figure:
     person = dict(_matches(labels, data.y))
     recognised = np.array([person.get(label) == y for label, y in zip(labels, data.y, strict=True)])
     colours = plt.get_cmap("hsv")(np.arange(40) * 7 % 40 / 40)[:, :3]
-    pictures = _small(data.X)[..., None] * np.ones(3)
+    pictures = _small(load(data.name, folder=folder).X / GREY_LEVELS)[..., None] * np.ones(3)
     tint = np.where(recognised[:, None], colours[data.y], 1.0)[:, None, None, :]
     pictures = pictures * (0.35 + 0.65 * tint)
     order = np.argsort(data.y, kind="stable").reshape(-1, 10 * FACES_A_ROW)
