@@ -27,8 +27,8 @@ from kfuse.baselines.methods import METHODS, Method
 PACKAGES = ("kfuse", "numpy", "scipy", "scikit-learn", "numba", "genieclust", "lumbermark", "fast-plscan", "umap-learn")
 
 
-# Mean shift may start from bins instead of from every sample, which is faster and all the same in few dimensions. In many,
-# the bins hold no samples, and it finds nothing.
+# Mean shift may start from bins instead of from every sample, which is faster and all the same in few dimensions. In
+# many, the bins hold no samples, and it finds nothing.
 BINS_HOLD_SAMPLES = 3
 OUT_OF_TIME = 75  # exit code of a process whose time was over
 
@@ -122,15 +122,22 @@ def _warm_up(method: Method) -> None:
     """Load and compile what the method needs, so that this is not in its time."""
     X = np.random.default_rng(0).random((64, 2))
     with suppress(Exception):
-        fit(method, datasets.Dataset(X, np.arange(64) % 2, "", ""), method.settings(X)[0], 0)
+        fit(method, datasets.Dataset(X, np.arange(64) % 2, "", ""), _settings(method, X)[0], 0)
 
 
 def _runs(method: Method, X: NDArray[np.float64]) -> Iterator[tuple[dict[str, Any], int]]:
-    for parameters in method.settings(X):
+    for parameters in _settings(method, X):
         if method.name == "MSC" and X.shape[1] > BINS_HOLD_SAMPLES:
             parameters["bin_seeding"] = False
         for random_state in range(method.repeats):
             yield parameters, random_state
+
+
+def _settings(method: Method, X: NDArray[np.float64]) -> list[dict[str, Any]]:
+    """Every combination of parameters to try on X; one without parameters if there are none."""
+    from sklearn.model_selection import ParameterGrid  # noqa: PLC0415 - slow to import
+
+    return list(ParameterGrid(dict(method.grid(X) if callable(method.grid) else method.grid)))
 
 
 def _try(method: Method, data: datasets.Dataset, parameters: dict[str, Any], random_state: int) -> Record:
