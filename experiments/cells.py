@@ -28,7 +28,7 @@ PACKAGES = ("kfuse", "numpy", "scipy", "scikit-learn", "numba", "genieclust", "l
 
 
 # Mean shift may start from bins instead of from every sample, which is faster and all the same in few dimensions. In
-# many, the bins hold no samples, and it finds nothing.
+# more, bins may hold no samples and find nothing, so both starts are tried.
 BINS_HOLD_SAMPLES = 3
 OUT_OF_TIME = 75  # exit code of a process whose time was over
 
@@ -127,8 +127,6 @@ def _warm_up(method: Method) -> None:
 
 def _runs(method: Method, X: NDArray[np.float64]) -> Iterator[tuple[dict[str, Any], int]]:
     for parameters in _settings(method, X):
-        if method.name == "MSC" and X.shape[1] > BINS_HOLD_SAMPLES:
-            parameters["bin_seeding"] = False
         for random_state in range(method.repeats):
             yield parameters, random_state
 
@@ -137,7 +135,10 @@ def _settings(method: Method, X: NDArray[np.float64]) -> list[dict[str, Any]]:
     """Every combination of parameters to try on X; one without parameters if there are none."""
     from sklearn.model_selection import ParameterGrid  # noqa: PLC0415 - slow to import
 
-    return list(ParameterGrid(dict(method.grid(X) if callable(method.grid) else method.grid)))
+    settings = list(ParameterGrid(dict(method.grid(X) if callable(method.grid) else method.grid)))
+    if method.name == "MSC" and X.shape[1] > BINS_HOLD_SAMPLES:
+        settings += [parameters | {"bin_seeding": False} for parameters in settings]
+    return settings
 
 
 def _try(method: Method, data: datasets.Dataset, parameters: dict[str, Any], random_state: int) -> Record:

@@ -100,13 +100,15 @@ def test_k_means_is_the_run_of_20_with_the_lowest_inertia():
     assert sent[-1]["ARI"] == pytest.approx(cells.scores(data.y, best.labels_)["ARI"])
 
 
-@pytest.mark.parametrize(("n_features", "bins"), [(2, True), (8, False)])
-def test_mean_shift_starts_from_bins_only_where_they_hold_samples(n_features, bins):
+@pytest.mark.parametrize(("n_features", "starts"), [(2, [True]), (8, [True, False])])
+def test_mean_shift_starts_from_every_sample_too_where_bins_may_hold_none(n_features, starts):
     X = np.random.default_rng(0).random((60, n_features))
-    made = [
-        cells.METHODS["MSC"].make(n_clusters=2, random_state=0, **p) for p, _ in cells._runs(cells.METHODS["MSC"], X)
-    ]
-    assert {model.bin_seeding for model in made} == {bins}
+    runs = cells._runs(cells.METHODS["MSC"], X)
+    made = [cells.METHODS["MSC"].make(n_clusters=2, random_state=0, **parameters) for parameters, _ in runs]
+    assert {(model.bandwidth, model.bin_seeding) for model in made} == {
+        (model.bandwidth, start) for model in made for start in starts
+    }
+    assert len(made) >= 8 * len(starts)
 
 
 def test_a_cell_without_time_is_not_feasible():
