@@ -135,9 +135,7 @@ def _runs(method: Method, X: NDArray[np.float64]) -> Iterator[tuple[dict[str, An
 
 def _settings(method: Method, X: NDArray[np.float64]) -> list[dict[str, Any]]:
     """Every combination of parameters to try on X; one without parameters if there are none."""
-    from sklearn.model_selection import ParameterGrid  # noqa: PLC0415 - slow to import
-
-    settings = list(ParameterGrid(dict(method.grid(X) if callable(method.grid) else method.grid)))
+    settings = method.settings(X)
     if method.name == "MSC" and X.shape[1] > BINS_HOLD_SAMPLES:
         settings += [parameters | {"bin_seeding": False} for parameters in settings]
     return settings
