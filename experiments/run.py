@@ -30,7 +30,7 @@ from kfuse import datasets
 from kfuse.baselines.methods import METHODS
 
 OUT = Path("docs/study")
-LIMIT = 60.0  # seconds of processor time for a cell
+LIMIT = 300.0  # seconds of processor time for a cell
 PATIENCE = 12  # seconds of waiting for each of these, in case a cell hangs or others have the processor
 FINAL = ("ok", "partial", "not feasible")  # recorded for good; anything else is tried again
 
