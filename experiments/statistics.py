@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from experiments.scores import LOOKALIKES, METRICS, OF_THE_PAPER, OTHERS, RESULTS, complete, own, printed
+from kfuse.datasets import names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,11 +119,35 @@ def selections(results: Path) -> dict[str, dict[str, pd.DataFrame]]:
 
 def report(results: Path = RESULTS) -> str:
     """All tests as Markdown."""
-    lines = []
+    lines = [HEAD]
     for name, tables in selections(results).items():
         comparisons = {metric: compare(table) for metric, table in tables.items()}
-        lines += [f"### {name}", "", *_friedman_lines(comparisons), "", *_rank_lines(comparisons), ""]
+        absent = [dataset for dataset in names() if dataset not in tables["ARI"].index]
+        words = f"{TITLES[name]} Left out: {', '.join(absent) or 'none'}."
+        lines += [
+            f"## {name.capitalize()}",
+            "",
+            words,
+            "",
+            *_friedman_lines(comparisons),
+            "",
+            *_rank_lines(comparisons),
+            "",
+        ]
     return "\n".join(lines)
+
+
+HEAD = """# The tests of the study
+
+Written by `python -m experiments.statistics`. Rank 1 is best; equal scores share their ranks, and scores that agree to
+three digits share a first place. A data set on which one of the methods has no result is left out.
+"""
+TITLES = {
+    "printed": "The paper's table.",
+    "own": "Our results with the methods of the paper's table: SLINK as both linkages, WANN-DPC in place of ANN-DPC.",
+    "own, public data": "The same without the look-alikes.",
+    "own, all methods": "Our results with the methods that the paper does not run.",
+}
 
 
 def _friedman_lines(comparisons: dict[str, Comparison]) -> list[str]:

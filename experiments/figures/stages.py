@@ -220,9 +220,9 @@ def density_contrast(folder: Path | None) -> Figure:
     _spotlight(pair, stages, names)
     pair.scatter(*data.X[touch.adjacent].T, s=60, facecolors="none", edgecolors=INK, linewidths=1.1)
     pair.plot(*data.X[list(touch.ends)].T, color=INK, linewidth=1.5)
-    words = f"{len(touch.adjacent)} adjacent, distance {touch.distance:.3f}, Con {touch.connectivity:.2f}"
-    with_kin = f"with sparse {names[kin]}: Con {among.connectivity:.2f}"
-    bare(pair, f"(c) {names[sparse]} with dense {names[dense]}: {words};\n{with_kin}")
+    words = f"{len(touch.adjacent)} adjacent, distance {touch.distance:.3f}"
+    values = f"Con {touch.connectivity:.2f}; with sparse {names[kin]}, Con {among.connectivity:.2f}"
+    bare(pair, f"(c) {names[sparse]} with dense {names[dense]}: {words},\n{values}")
     return figure
 
 
