@@ -2,11 +2,21 @@
 
 import numpy as np
 import pytest
+from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import MinMaxScaler
 
 from kfuse import KFuse
-from kfuse.datasets import make_rings, make_shapes, make_spirals
+from kfuse.datasets import (
+    make_away,
+    make_moons,
+    make_pathbased,
+    make_pole,
+    make_rings,
+    make_shapes,
+    make_spirals,
+    make_waveform,
+)
 
 GENERATORS = [make_spirals, make_rings, make_shapes]
 
@@ -88,3 +98,51 @@ def test_shapes_blobs_differ_in_density():
 def test_refuses_counts_that_cannot_be(make, arguments, words):
     with pytest.raises(ValueError, match=words):
         make(**arguments)
+
+
+LOOKALIKES = {make_pole: (80, 2, 2), make_away: (229, 2, 3), make_moons: (500, 2, 2), make_pathbased: (300, 2, 3),
+              make_waveform: (5000, 21, 3)}  # fmt: skip
+
+
+@pytest.mark.parametrize("make", LOOKALIKES)
+def test_lookalikes_have_their_sizes_and_seeds(make):
+    X, y = make()
+    assert (*X.shape, y.max() + 1) == LOOKALIKES[make]
+    assert y.dtype == np.intp
+    assert len(np.unique(X, axis=0)) == len(X)
+    np.testing.assert_array_equal(make()[0], X)
+    assert not np.array_equal(make(random_state=1)[0], X)
+    assert make(50)[0].shape == (50, X.shape[1])
+
+
+def test_pole_has_a_dense_cluster_inside_a_sparse_one_that_distance_alone_does_not_tell_apart():
+    X, y = make_pole()
+    spread = [np.linalg.norm(X[y == part], axis=1).max() for part in (0, 1)]
+    assert len(X[y == 0]) / spread[0] ** 2 > 10 * len(X[y == 1]) / spread[1] ** 2
+    assert np.linalg.norm(X[y == 1], axis=1).min() > spread[0]
+    single = AgglomerativeClustering(2, linkage="single").fit_predict(X)
+    assert adjusted_rand_score(y, single) < 0.1
+
+
+def test_away_is_told_apart_by_single_linkage_and_not_by_k_means():
+    X, y = make_away()
+    assert adjusted_rand_score(y, AgglomerativeClustering(3, linkage="single").fit_predict(X)) == 1
+    assert adjusted_rand_score(y, KMeans(3, n_init=20, random_state=0).fit_predict(X)) == pytest.approx(0.31, abs=0.1)
+
+
+def test_pathbased_is_a_ring_open_below_around_two_clusters():
+    X, y = make_pathbased()
+    radius = np.linalg.norm(X, axis=1)
+    assert radius[y == 0].min() > 0.85
+    assert np.median(radius[y > 0]) < 0.6
+    bottom = np.abs(np.arctan2(X[y == 0, 0], -X[y == 0, 1]))
+    assert bottom.min() > 0.5
+
+
+def test_waveform_mixes_waves_as_breiman_says():
+    X, y = make_waveform(30000)
+    means = np.array([X[y == c].mean(axis=0) for c in range(3)])
+    place = np.arange(1, 22)
+    waves = [np.maximum(6 - np.abs(place - top), 0) for top in (11, 15, 7)]
+    for mean, (a, b) in zip(means, ((0, 1), (0, 2), (1, 2)), strict=True):
+        np.testing.assert_allclose(mean, (waves[a] + waves[b]) / 2, atol=0.08)

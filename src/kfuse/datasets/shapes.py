@@ -49,13 +49,13 @@ def make_spirals(
     >>> X.shape, int(y.max()) + 1
     ((300, 2), 3)
     """
-    _check_counts("n_arms", n_arms, n_samples)
+    check_counts("n_arms", n_arms, n_samples)
     rng = check_random_state(random_state)
-    y = _even_labels(n_samples, n_arms)
+    y = even_labels(n_samples, n_arms)
     # The square root spreads the samples evenly along the arm, which gets longer with each turn.
     along = np.sqrt(rng.uniform(INNER_END**2, 1, n_samples))
     angle = 2 * np.pi * (along * TURNS + y / n_arms)
-    return along[:, None] * _directions(angle) + rng.normal(scale=noise, size=(n_samples, 2)), y
+    return along[:, None] * directions(angle) + rng.normal(scale=noise, size=(n_samples, 2)), y
 
 
 def make_rings(
@@ -92,12 +92,12 @@ def make_rings(
     >>> [int((y == ring).sum()) for ring in (0, 1)]
     [200, 400]
     """
-    _check_counts("n_rings", n_rings, n_samples)
+    check_counts("n_rings", n_rings, n_samples)
     rng = check_random_state(random_state)
     radii = np.arange(1, n_rings + 1) / n_rings
-    y = _shared_labels(n_samples, radii)
+    y = shared_labels(n_samples, radii)
     angle = rng.uniform(0, 2 * np.pi, n_samples)
-    return radii[y][:, None] * _directions(angle) + rng.normal(scale=noise, size=(n_samples, 2)), y
+    return radii[y][:, None] * directions(angle) + rng.normal(scale=noise, size=(n_samples, 2)), y
 
 
 def make_shapes(
@@ -131,24 +131,24 @@ def make_shapes(
     """
     rng = check_random_state(random_state)
     shares = np.array([0.26, 0.10, 0.17, 0.17, 0.10, 0.10, 0.10])
-    _check_counts("n_shapes", shares.size, n_samples)
-    y = _shared_labels(n_samples, shares)
+    check_counts("n_shapes", shares.size, n_samples)
+    y = shared_labels(n_samples, shares)
     ring, core, upper, lower, dense, middling, sparse = np.bincount(y, minlength=shares.size)
     X = np.concatenate(
         [
-            _arc(rng, ring, (0.0, 0.0), 1.0, (0.0, 2.0), 0.07 * noise),
-            _blob(rng, core, (0.0, 0.0), 0.15 * noise),
-            _arc(rng, upper, (2.4, -0.15), 0.8, (0.0, 1.0), 0.07 * noise),
-            _arc(rng, lower, (3.2, 0.2), 0.8, (1.0, 2.0), 0.07 * noise),
-            _blob(rng, dense, (0.2, -2.0), 0.09 * noise),
-            _blob(rng, middling, (1.5, -2.0), 0.17 * noise),
-            _blob(rng, sparse, (3.2, -2.0), 0.28 * noise),
+            arc(rng, ring, (0.0, 0.0), 1.0, (0.0, 2.0), 0.07 * noise),
+            blob(rng, core, (0.0, 0.0), 0.15 * noise),
+            arc(rng, upper, (2.4, -0.15), 0.8, (0.0, 1.0), 0.07 * noise),
+            arc(rng, lower, (3.2, 0.2), 0.8, (1.0, 2.0), 0.07 * noise),
+            blob(rng, dense, (0.2, -2.0), 0.09 * noise),
+            blob(rng, middling, (1.5, -2.0), 0.17 * noise),
+            blob(rng, sparse, (3.2, -2.0), 0.28 * noise),
         ]
     )
     return X, y
 
 
-def _arc(
+def arc(
     rng: RandomState,
     n: int,
     center: tuple[float, float],
@@ -159,29 +159,33 @@ def _arc(
     """Draw at random along a circle, `between` two angles in half turns."""
     start, end = between
     angle = np.pi * rng.uniform(start, end, n)
-    return center + radius * _directions(angle) + rng.normal(scale=noise, size=(n, 2))
+    return center + radius * directions(angle) + rng.normal(scale=noise, size=(n, 2))
 
 
-def _blob(rng: RandomState, n: int, center: tuple[float, float], spread: float) -> Points:
+def blob(rng: RandomState, n: int, center: tuple[float, float], spread: float) -> Points:
+    """Draw a round normal cluster."""
     return rng.normal(center, spread, size=(n, 2))
 
 
-def _directions(angle: Points) -> Points:
+def directions(angle: Points) -> Points:
+    """Give the unit vector of each angle."""
     return np.column_stack([np.cos(angle), np.sin(angle)])
 
 
-def _even_labels(n_samples: int, n_parts: int) -> Labels:
-    return _shared_labels(n_samples, np.ones(n_parts))
+def even_labels(n_samples: int, n_parts: int) -> Labels:
+    """Share the samples among parts as evenly as it goes."""
+    return shared_labels(n_samples, np.ones(n_parts))
 
 
-def _shared_labels(n_samples: int, shares: Points) -> Labels:
+def shared_labels(n_samples: int, shares: Points) -> Labels:
     """Give each part at least one sample, and the rest by its share."""
     ends = np.cumsum(shares) / shares.sum() * (n_samples - shares.size)
     counts = np.diff(np.round(ends).astype(np.intp), prepend=0) + 1
     return np.repeat(np.arange(shares.size), counts)
 
 
-def _check_counts(name: str, n_parts: int, n_samples: int) -> None:
+def check_counts(name: str, n_parts: int, n_samples: int) -> None:
+    """Refuse a number of parts, called `name`, that cannot be."""
     if n_parts < 1:
         raise ValueError(f"{name} must be at least 1, got {n_parts}.")
     if n_samples < n_parts:

@@ -1,0 +1,1 @@
+"""Every figure of the paper, drawn anew: ``python -m experiments.figures``."""

@@ -1,0 +1,90 @@
+"""The results of the study on disk: one line of JSON for each finished cell, written so that no crash loses one."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+Record = dict[str, Any]
+Key = tuple[str, str]  # data set, method
+
+COLUMNS = (
+    "group", "dataset", "method", "status", "FMI", "ARI", "NMI", "n_true", "n_found", "noise", "n_samples",
+    "n_features", "parameters", "random_state", "tried", "to_try", "seconds", "seconds_best", "limit", "reason",
+    "origin", "versions",
+)  # fmt: skip
+
+
+class Store:
+    """Append-only lines of JSON.
+
+    Each record is flushed to the disk before `add` returns. A line that a crash tore off is skipped on reading and
+    ended before the next one is written, so it costs its own cell and no other.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+
+    def add(self, record: Record) -> None:
+        """Write one record, to the disk."""
+        line = json.dumps(record, sort_keys=True) + "\n"
+        with self.path.open("ab") as file:
+            if self._is_torn():
+                line = "\n" + line
+            file.write(line.encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def records(self) -> dict[Key, Record]:
+        """Read the last record of each cell."""
+        found: dict[Key, Record] = {}
+        if not self.path.is_file():
+            return found
+        for line in self.path.read_bytes().splitlines():
+            try:
+                record = json.loads(line)
+                found[record["dataset"], record["method"]] = record
+            except (ValueError, KeyError, TypeError):
+                continue  # torn off by a crash
+        return found
+
+    def _is_torn(self) -> bool:
+        if not self.path.is_file() or self.path.stat().st_size == 0:
+            return False
+        with self.path.open("rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) != b"\n"
+
+
+def write_table(records: Iterable[Record], path: Path) -> None:
+    """Write the records as one tidy CSV, whole or not at all."""
+    part = path.with_name(path.name + ".part")
+    with part.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        for record in records:
+            writer.writerow({name: _cell(record.get(name)) for name in COLUMNS})
+    part.replace(path)
+
+
+def read_table(path: Path) -> list[Record]:
+    """Read what `write_table` wrote; scores are numbers or None."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows: list[Record] = list(csv.DictReader(file))
+    for row in rows:
+        for metric in ("FMI", "ARI", "NMI"):
+            row[metric] = float(row[metric]) if row[metric] else None
+    return rows
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, dict):
+        return json.dumps(value, sort_keys=True)
+    return "" if value is None else value
