@@ -20,10 +20,11 @@ def nearest_samples(fitted: Any, X: Any, metric: str | Callable[..., float]) -> 
         return _nearest_in_graph(X) if issparse(X) else np.argmin(X, axis=1)
     distances = distances_for(fitted, metric)
     queries = distances.prepare(X)
-    if isinstance(distances, EuclideanDistances) and suits_kd_tree(distances):
-        nobody = np.full(len(queries), -1)
-        return kd_tree.query(kd_tree.build(distances.points), queries, nobody, 1)[0][:, 0].astype(np.intp)
     nearest = np.empty(len(queries), dtype=np.intp)
+    if isinstance(distances, EuclideanDistances) and suits_kd_tree(distances):
+        order = kd_tree.spatial_order(queries)
+        nearest[order] = kd_tree.nearest(kd_tree.build(distances.points), queries[order], 1)[0][:, 0]
+        return nearest
     rows_at_a_time = max(1, ENTRIES_PER_BLOCK // distances.n_samples)
     for start in range(0, len(queries), rows_at_a_time):
         block = slice(start, start + rows_at_a_time)

@@ -18,6 +18,14 @@ def kernel(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
         return numba.njit(**OPTIONS, **options)(function)
 
 
+def plain_kernel(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    """Compile a `function` that makes no array of its own, so that no references to arrays need to be counted.
+
+    Counting takes longer than most of these functions do, and to compile it, too.
+    """
+    return kernel(function, _nrt=False, **options)
+
+
 def fast_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile `function` such that its sums may run in any order, which several at a time do."""
-    return kernel(function, fastmath={"reassoc", "contract", "nsz"})
+    return plain_kernel(function, fastmath={"reassoc", "contract", "nsz"})

@@ -60,7 +60,8 @@ def euclidean_rows(queries, columns):
     return out
 
 
-def _identity(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+def identity(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Leave distances as they are."""
     return distances
 
 
@@ -75,7 +76,7 @@ class EuclideanDistances:
         self.unit = _unit_of(X)
         self.points = self.prepare(X)
         self.n_samples = X.shape[0]
-        self.finish: Callable[[NDArray[np.float64]], NDArray[np.float64]] = _identity
+        self.finish: Callable[[NDArray[np.float64]], NDArray[np.float64]] = identity
         self._columns: NDArray[Any] | None = None
 
     def subset(self, kept: NDArray[np.intp]) -> EuclideanDistances:

@@ -48,7 +48,7 @@ def fuse_adaptively(neighbors: NeighborTable) -> Flow:
     with stage("neighbours"):
         places, neighbors = distinct.find_places(neighbors)
     with stage("natural neighbours"):
-        found = natural.search(neighbors)
+        found = natural.search(neighbors, REACH)
         k = min(found.n_neighbors, REACH * found.natural_value, neighbors.n_samples - 1)
         nearest = neighbors.collect(k)
     with stage("density"):

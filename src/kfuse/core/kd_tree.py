@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import fast_kernel, kernel
+from kfuse.core.compiled import fast_kernel, kernel, plain_kernel
 from kfuse.core.nearest import keep_nearest, place_sorted
 
 LEAF_SIZE = 16
+GROUP_SIZE = 8  # queries that walk down the tree together
 MAX_DEPTH = 64
 SPLIT_COLUMNS = 16  # the widest ones: where there are more, these tell points apart well enough
 SAMPLES_PER_TASK = 2**16  # that one thread puts in order
@@ -117,7 +118,7 @@ def halve(X, columns, order, start, stop, levels, are_leaves):
             n_pending += 1
 
 
-@kernel
+@plain_kernel
 def widest_column(columns, first, last):
     """Find the column in which a range of points extends most."""
     best, widest = -1.0, 0
@@ -131,7 +132,7 @@ def widest_column(columns, first, last):
     return widest
 
 
-@kernel
+@plain_kernel
 def place_median(X, columns, order, first, last, middle, column, pivot):
     """Reorder so that points before `middle` come no later, and after it no earlier, than the one there."""
     while first < last:
@@ -163,7 +164,7 @@ def place_median(X, columns, order, first, last, middle, column, pivot):
             return
 
 
-@kernel
+@plain_kernel
 def compare(X, columns, order, position, point, sample):
     """Compare the point at a position with another, coordinate by coordinate: -1, 0 or 1."""
     for c in range(point.size):
@@ -176,7 +177,7 @@ def compare(X, columns, order, position, point, sample):
     return 0
 
 
-@kernel
+@plain_kernel
 def sort_leaf(X, columns, order, first, last, point):
     """Sort the points of a leaf by insertion."""
     for position in range(first + 1, last):
@@ -200,7 +201,7 @@ def has_crowded_leaf(tree: KDTree) -> bool:
     return bool((crowded & (tree.stops - tree.starts > 1)[len(tree.bounds) // 2 :]).any())
 
 
-@kernel
+@plain_kernel
 def squared_distance_to_box(point, box):
     """Compute the least squared distance from a point to anything in a box."""
     total = 0.0
@@ -211,70 +212,176 @@ def squared_distance_to_box(point, box):
     return total
 
 
-@fast_kernel
-def squared_gap(point, bounds, node):
-    """Compute the least squared distance from a point to the box of a node, but for rounding."""
-    total = 0.0
-    for feature in range(point.size):
-        outside = max(bounds[node, 0, feature] - point[feature], point[feature] - bounds[node, 1, feature])
-        total += max(outside, 0.0) ** 2
-    return total
+class Group(NamedTuple):
+    """A few queries near each other, which walk down the tree together."""
+
+    points: NDArray[np.float64]
+    columns: NDArray[np.float64]  # the same, feature by feature
+    box: NDArray[np.float64]  # their least and greatest coordinates
+    own: NDArray[np.int64]  # the samples that they are, -1 for none
+    reach: NDArray[np.float64]  # candidates beyond this squared distance are not among the k nearest
+    n_found: NDArray[np.int64]  # candidates so far ...
+    found: NDArray[np.int32]  # ... which samples they are ...
+    squares: NDArray[np.float64]  # ... and their squared distances
 
 
-@kernel
-def query(tree, queries, own, k):
-    """Find the k nearest samples to each query; sample `own[row]` is not its own neighbour (-1: none is).
+def nearest(
+    tree: KDTree, queries: NDArray[Any], k: int, own: NDArray[np.intp] | None = None
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Find the k nearest samples to each query, and their distances; `own` are the samples that the queries are.
 
-    Candidates gather until there are twice as many as needed; then the farther ones go, and `reach` shrinks.
+    It is fast if queries that follow each other are near each other.
     """
-    _, order, bounds, starts, stops, leaves = tree
-    n_rows, first_leaf = queries.shape[0], starts.size // 2
-    indices, distances = np.empty((n_rows, k), dtype=np.int32), np.empty((n_rows, k))
-    room = 2 * k + LEAF_SIZE
-    found, found_squares = np.empty(room + LEAF_SIZE, dtype=np.int32), np.empty(room + LEAF_SIZE)
-    squares, point = np.empty(LEAF_SIZE), np.empty(queries.shape[1])
-    pending, least = np.empty(MAX_DEPTH, dtype=np.int64), np.empty(MAX_DEPTH)
-    rounding = 1.0 - 1e-15 * (point.size + 10)  # a gap may come out this much too large
-    for row in range(n_rows if k > 0 else 0):
-        for feature in range(point.size):
-            point[feature] = queries[row, feature]
-        itself = own[row]
-        reach, n_found = np.inf, 0
-        pending[0], least[0], n_pending = 0, 0.0, 1
-        while n_pending > 0:
-            n_pending -= 1
-            node = pending[n_pending]
-            if least[n_pending] * rounding > reach:
-                continue
-            if node < first_leaf:
-                left = 2 * node + 1
-                to_left, to_right = squared_gap(point, bounds, left), squared_gap(point, bounds, left + 1)
-                near = left if to_left <= to_right else left + 1
-                pending[n_pending], least[n_pending] = 2 * left + 1 - near, max(to_left, to_right)
-                pending[n_pending + 1], least[n_pending + 1] = near, min(to_left, to_right)
-                n_pending += 2
-                continue
-            squared_distances(point, leaves, node - first_leaf, squares)
-            for j in range(stops[node] - starts[node]):
-                sample = order[starts[node] + j]
-                found[n_found], found_squares[n_found] = sample, squares[j]
-                n_found += (squares[j] <= reach) & (sample != itself)
-            if n_found >= room or (reach == np.inf and n_found >= k + LEAF_SIZE):
-                n_found, reach = keep_nearest(found_squares, found, n_found, k, reach, room)
-        n_found, reach = keep_nearest(found_squares, found, n_found, k, reach, room)
-        for j in range(n_found):
-            found_squares[j] = np.sqrt(found_squares[j])
-        place_sorted(found_squares, found, n_found, distances[row], indices[row])
+    n_queries = len(queries)
+    indices, distances = np.empty((n_queries, k), dtype=np.int32), np.empty((n_queries, k))
+    own = np.full(n_queries, -1) if own is None else own
+    query(tree, queries, own, np.arange(n_queries), indices, distances)
     return indices, distances
 
 
 @kernel
-def squared_distances(point, leaves, leaf, squares):
+def query(tree, queries, own, places, indices, distances):
+    """Write the nearest samples to each query, as many as there is room for, into row `places[query]` of two arrays.
+
+    Sample `own[query]` is not its own neighbour.
+    """
+    k, n_features = indices.shape[1], queries.shape[1]
+    room = 2 * k + 2 * LEAF_SIZE
+    group = Group(
+        np.zeros((GROUP_SIZE, n_features)),
+        np.zeros((n_features, GROUP_SIZE)),
+        np.empty((2, n_features)),
+        np.empty(GROUP_SIZE, dtype=np.int64),
+        np.empty(GROUP_SIZE),
+        np.empty(GROUP_SIZE, dtype=np.int64),
+        np.empty((GROUP_SIZE, room), dtype=np.int32),
+        np.empty((GROUP_SIZE, room)),
+    )
+    pending, gaps = np.empty(MAX_DEPTH, dtype=np.int64), np.empty(MAX_DEPTH)
+    to_leaf = np.empty(GROUP_SIZE), np.empty(LEAF_SIZE)
+    for first in range(0, queries.shape[0] if k > 0 else 0, GROUP_SIZE):
+        gather(group, queries, own, first)
+        walk(tree, group, k, pending, gaps, to_leaf)
+        write_nearest(group, places, first, indices, distances)
+
+
+@plain_kernel
+def gather(group, queries, own, first):
+    """Make a group of the next queries; where there are too few, the rest reaches nothing."""
+    size = min(GROUP_SIZE, queries.shape[0] - first)
+    for member in range(GROUP_SIZE):
+        group.n_found[member] = 0
+        group.own[member] = own[first + member] if member < size else -1
+        group.reach[member] = np.inf if member < size else -1.0
+    for feature in range(queries.shape[1]):
+        least = greatest = queries[first, feature]
+        for member in range(size):
+            value = queries[first + member, feature]
+            group.points[member, feature] = group.columns[feature, member] = value
+            least, greatest = min(least, value), max(greatest, value)
+        group.box[0, feature], group.box[1, feature] = least, greatest
+
+
+@plain_kernel
+def walk(tree, group, k, pending, gaps, to_leaf):
+    """Look into all leaves that are within reach of the group, in the nearer half of the tree first."""
+    first_leaf = tree.starts.size // 2
+    rounding = rounding_of_gaps(group.points.shape[1])
+    pending[0], gaps[0], n_pending, reach = 0, 0.0, 1, np.inf
+    while n_pending > 0:
+        n_pending -= 1
+        node = pending[n_pending]
+        if gaps[n_pending] * rounding > reach:
+            continue
+        if node < first_leaf:
+            left = 2 * node + 1
+            to_left, to_right = gap_between(group.box, tree.bounds, left), gap_between(group.box, tree.bounds, left + 1)
+            near = left if to_left <= to_right else left + 1
+            pending[n_pending], gaps[n_pending] = 2 * left + 1 - near, max(to_left, to_right)
+            pending[n_pending + 1], gaps[n_pending + 1] = near, min(to_left, to_right)
+            n_pending += 2
+        elif look_into(tree, node, group, k, to_leaf):
+            reach = 0.0
+            for member in range(GROUP_SIZE):
+                reach = max(reach, group.reach[member])
+
+
+@plain_kernel
+def look_into(tree, leaf, group, k, to_leaf):
+    """Add the samples of a leaf to the candidates of those that reach it; give whether someone's reach shrank.
+
+    Candidates gather until there are twice as many as needed; then the farther ones go, and the reach shrinks.
+    """
+    gaps, squares = to_leaf
+    start, size = tree.starts[leaf], tree.stops[leaf] - tree.starts[leaf]
+    room, rounding = group.found.shape[1] - LEAF_SIZE, rounding_of_gaps(group.points.shape[1])
+    has_shrunk = False
+    gaps_to_leaf(group.columns, tree.bounds, leaf, gaps)
+    for member in range(GROUP_SIZE):
+        reach = group.reach[member]
+        if gaps[member] * rounding > reach:
+            continue
+        squared_distances(group.points, member, tree.leaves, leaf - tree.starts.size // 2, squares)
+        count, own = group.n_found[member], group.own[member]
+        for j in range(size):
+            # Without a branch, which would often be mispredicted: what is not counted is overwritten.
+            sample = tree.order[start + j]
+            group.found[member, count], group.squares[member, count] = sample, squares[j]
+            count += (squares[j] <= reach) & (sample != own)
+        if count >= room or (reach == np.inf and count >= k + LEAF_SIZE):
+            count, group.reach[member] = keep_nearest(group.squares[member], group.found[member], count, k, reach, room)
+            has_shrunk = True
+        group.n_found[member] = count
+    return has_shrunk
+
+
+@plain_kernel
+def write_nearest(group, places, first, indices, distances):
+    """Write the nearest candidates of each query, sorted."""
+    k, room = indices.shape[1], group.found.shape[1] - LEAF_SIZE
+    for member in range(min(GROUP_SIZE, places.size - first)):
+        found, squares, place = group.found[member], group.squares[member], places[first + member]
+        count, _ = keep_nearest(squares, found, group.n_found[member], k, group.reach[member], room)
+        for j in range(count):
+            squares[j] = np.sqrt(squares[j])
+        place_sorted(squares, found, count, distances[place], indices[place])
+
+
+@plain_kernel
+def rounding_of_gaps(n_features):
+    """The factor by which a squared gap may come out too large."""
+    return 1.0 - 1e-15 * (n_features + 10)
+
+
+@fast_kernel
+def gap_between(box, bounds, node):
+    """Compute the least squared distance between two boxes, but for rounding."""
+    total = 0.0
+    for feature in range(box.shape[1]):
+        outside = max(bounds[node, 0, feature] - box[1, feature], box[0, feature] - bounds[node, 1, feature])
+        total += max(outside, 0.0) ** 2
+    return total
+
+
+@plain_kernel
+def gaps_to_leaf(columns, bounds, leaf, gaps):
+    """Compute the least squared distances from all of a group to the box of a leaf, but for rounding."""
+    for member in range(GROUP_SIZE):
+        gaps[member] = 0.0
+    for feature in range(columns.shape[0]):
+        low, high = bounds[leaf, 0, feature], bounds[leaf, 1, feature]
+        for member in range(GROUP_SIZE):
+            outside = max(low - columns[feature, member], columns[feature, member] - high)
+            gaps[member] += max(outside, 0.0) ** 2
+
+
+@plain_kernel
+def squared_distances(points, member, leaves, leaf, squares):
     """Compute the squared distances from a point to all of a leaf."""
     for j in range(LEAF_SIZE):
         squares[j] = 0.0
-    for feature in range(point.size):
-        coordinate = point[feature]
+    for feature in range(points.shape[1]):
+        coordinate = points[member, feature]
         for j in range(LEAF_SIZE):
             difference = leaves[leaf, feature, j] - coordinate
             squares[j] += difference * difference

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kfuse.core import kd_tree
 from kfuse.core.approximate import SHARE_SEARCHED, SHORTEST_LIST, Candidates
 from kfuse.core.brute_force import ROWS_AT_A_TIME, BruteForce, one_blas_thread
-from kfuse.core.distances import Distances, EuclideanDistances, GraphDistances, MetricDistances, distances_for
+from kfuse.core.distances import Distances, EuclideanDistances, GraphDistances, MetricDistances, distances_for, identity
 from kfuse.core.nearest import select_nearest
 from kfuse.core.progress import SILENT, Progress
 from kfuse.core.threads import over_ranges
@@ -45,13 +45,14 @@ class NeighborSearch(Protocol):
 
     visiting_order: NDArray[np.intp]  # the order of samples in which a search is fastest
     most_neighbors: int  # that can be asked for
-
-    @property
-    def distances(self) -> Distances:
-        """What it searches by."""
+    distances: Distances  # what it searches by
 
     def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
         """Find the k nearest neighbours of the samples `rows`."""
+
+    def fill(self, rows: NDArray[np.intp], indices: NDArray[np.int32], distances: NDArray[np.float64]) -> None:
+        """Find the nearest neighbours of the samples `rows` and write them into their rows of a table of all."""
+        indices[rows], distances[rows] = self.query(rows, indices.shape[1])[1:]
 
     def rows_per_block(self, k: int) -> int:
         """How many samples to ask for at a time."""
@@ -67,7 +68,7 @@ class NeighborSearch(Protocol):
         """
 
 
-class RowSearch:
+class RowSearch(NeighborSearch):
     """Computes every distance; for any metric."""
 
     def __init__(self, distances: Distances):
@@ -112,8 +113,10 @@ class BruteForceSearch(RowSearch):
         return BruteForceSearch(self.distances.subset(kept))
 
 
-class KDTreeSearch:
+class KDTreeSearch(NeighborSearch):
     """Looks only where a neighbour can be; for Euclidean distances in few dimensions."""
+
+    distances: EuclideanDistances
 
     def __init__(self, distances: EuclideanDistances, n_threads: int = 1, tree: kd_tree.KDTree | None = None):
         self.distances = distances
@@ -123,8 +126,13 @@ class KDTreeSearch:
         self.most_neighbors = distances.n_samples - 1
 
     def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
-        indices, found = kd_tree.query(self.tree, self.distances.points[rows], rows, k)
+        indices, found = kd_tree.nearest(self.tree, self.distances.points[rows], k, rows)
         return NeighborBlock(rows, indices, self.distances.finish(found))
+
+    def fill(self, rows: NDArray[np.intp], indices: NDArray[np.int32], distances: NDArray[np.float64]) -> None:
+        kd_tree.query(self.tree, self.distances.points[rows], rows, rows, indices, distances)
+        if self.distances.finish is not identity:
+            distances[rows] = self.distances.finish(distances[rows])
 
     def rows_per_block(self, k: int) -> int:
         return max(1, ENTRIES_PER_BLOCK // (8 * max(1, k)))
@@ -164,8 +172,10 @@ class ApproximateSearch(RowSearch):
         return ApproximateSearch(self.distances.subset(kept), self.seed)
 
 
-class GraphSearch:
+class GraphSearch(NeighborSearch):
     """Looks up the neighbours that a precomputed graph holds."""
+
+    distances: GraphDistances
 
     def __init__(self, distances: GraphDistances):
         self.distances = distances
@@ -258,11 +268,13 @@ class NeighborTable:
             yield from self.search_blocks(self.search.visiting_order, k)
 
     def of(self, rows: NDArray[np.intp], k: int) -> Iterator[NeighborBlock]:
-        """Give the k nearest neighbours of some samples."""
+        """Give the k nearest neighbours of some samples, each sample once, in no particular order."""
         if self._kept is not None and self._kept.indices.shape[1] >= k:
             yield NeighborBlock(rows, self._kept.indices[rows, :k], self._kept.distances[rows, :k])
         else:
-            yield from self.search_blocks(rows, k)
+            asked = np.zeros(self.n_samples, dtype=np.bool_)
+            asked[rows] = True
+            yield from self.search_blocks(self.search.visiting_order[asked[self.search.visiting_order]], k)
 
     def search_blocks(self, rows: NDArray[np.intp], k: int) -> Iterator[NeighborBlock]:
         """Search block after block, a few ahead of what is used, so that only those are in memory."""
@@ -296,8 +308,7 @@ class NeighborTable:
         distances = np.empty((self.n_samples, k))
 
         def fill(start: int, stop: int) -> None:
-            block = self.search.query(self.search.visiting_order[start:stop], k)
-            indices[block.rows], distances[block.rows] = block.indices, block.distances
+            self.search.fill(self.search.visiting_order[start:stop], indices, distances)
 
         with one_blas_thread():
             over_ranges(fill, self.n_samples, self.search.rows_per_block(k), self.n_threads, self.progress)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import kernel
+from kfuse.core.compiled import kernel, plain_kernel
 from kfuse.core.density import Density
 from kfuse.core.neighbors import NeighborTable
 from kfuse.core.union_find import find
@@ -62,10 +62,10 @@ def _roots(parents: NDArray[np.intp]) -> NDArray[np.intp]:
     return parents
 
 
-@kernel
+@plain_kernel
 def is_within(distance, index, farthest_distance, farthest_index):
     """Whether a sample comes no later, by (distance, index), than the last of another's neighbours."""
-    return distance < farthest_distance or (distance == farthest_distance and index <= farthest_index)
+    return (distance < farthest_distance) | ((distance == farthest_distance) & (index <= farthest_index))
 
 
 @kernel

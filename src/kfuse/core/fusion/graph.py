@@ -10,11 +10,13 @@ Links are added up as they are found, sub-cluster by sub-cluster, and never held
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import kernel
-from kfuse.core.fusion.agglomerate import Links
+from kfuse.core.compiled import kernel, plain_kernel
+from kfuse.core.fusion.agglomerate import NONE, Links
 from kfuse.core.fusion.index import link_weight
 from kfuse.core.neighbors import NeighborBlock
 from kfuse.core.partition import is_within
@@ -22,6 +24,15 @@ from kfuse.core.progress import SILENT, Progress
 from kfuse.core.threads import over_ranges
 
 SAMPLES_PER_PART = 2**15  # whose links one thread adds up at a time
+
+
+class Neighborhoods(NamedTuple):
+    """The neighbours of each sample, and the last of them once more, where it is quickly found."""
+
+    indices: NDArray[np.int32]
+    distances: NDArray[np.float64]
+    farthest_indices: NDArray[np.int32]
+    farthest_distances: NDArray[np.float64]
 
 
 def links_between(
@@ -32,18 +43,27 @@ def links_between(
     progress: Progress = SILENT,
 ) -> Links:
     """Add up the links between each two sub-clusters."""
-    if nearest.indices.shape[1] == 0:  # one sample
+    k = nearest.indices.shape[1]
+    if k == 0:  # one sample
         return Links(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.empty(0))
     members, starts = members_of(labels, int(labels.max()) + 1)
-    farthest = nearest.distances[:, -1].copy(), nearest.indices[:, -1].copy()
+    last = nearest.indices[:, -1].copy(), nearest.distances[:, -1].copy()
+    neighborhoods = Neighborhoods(nearest.indices, nearest.distances, *last)
 
     def add_up(start: int, stop: int) -> Links:
         begin, end = np.searchsorted(starts[:-1], [start, stop])
-        table = nearest.indices, nearest.distances, *farthest
-        return add_up_links(members, starts, begin, end, *table, labels, log_density)
+        links = _room_for_links(int(starts[end] - starts[begin]) * k)
+        marks = np.full(labels.size, NONE, np.int32), np.full(starts.size, NONE), np.empty(k + 1, np.int64)
+        count = add_up_links(members, starts, begin, end, neighborhoods, labels, log_density, links, marks)
+        return Links(*(column[:count].copy() for column in links))
 
     found = over_ranges(add_up, labels.size, max(SAMPLES_PER_PART, labels.size // 64), n_threads, progress)
     return _both_ways(Links(*(np.concatenate(columns) for columns in zip(*found, strict=True))), starts.size - 1)
+
+
+def _room_for_links(count: int) -> Links:
+    """Make room that takes memory only where it is written."""
+    return Links(np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count), np.empty(count))
 
 
 @kernel
@@ -60,64 +80,65 @@ def members_of(labels, n_subclusters):
     return members, starts
 
 
-@kernel
-def add_up_links(
-    members, starts, begin, end, indices, distances, farthest_distances, farthest_indices, labels, log_density
-):
+@plain_kernel
+def add_up_links(members, starts, begin, end, neighborhoods, labels, log_density, links, marks):
     """Add up the links that go out from a range of sub-clusters, each pair of samples on one side only."""
-    k = indices.shape[1]
-    around = np.full(labels.size, -1, dtype=np.int32)  # the sample whose neighbourhood was marked last
-    slot_of = np.full(starts.size, -1)
-    room = 1024
-    first, second = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
-    weight, level = np.empty(room), np.empty(room)
-    count = 0
+    around, link_to, others = marks
+    n_around, count = neighborhoods.indices.shape[1] + 1, 0
     for own in range(begin, end):
         floor = count
         for position in range(starts[own], starts[own + 1]):
             sample = members[position]
-            for rank in range(k):
-                other = indices[sample, rank]
+            n_others = list_links(sample, neighborhoods, labels, others)
+            if n_others > 0:
+                mark_neighborhood(sample, neighborhoods.indices, around)
+            for place in range(n_others):
+                other, is_mutual = others[place] >> 1, (others[place] & 1) == 1
+                shared = shared_neighbors(sample, other, neighborhoods.indices, around)
+                amount = link_weight(shared / n_around, is_mutual)
                 there = labels[other]
-                if there == own:
-                    continue
-                mutual = is_within(distances[sample, rank], sample, farthest_distances[other], farthest_indices[other])
-                if mutual and there < own:
-                    continue  # added up on the other side
-                amount = link_weight(shared_neighbors(sample, other, indices, around) / (k + 1), mutual)
-                slot = slot_of[there]
-                if slot < floor:
-                    if count == room:
-                        room *= 2
-                        first, second = _longer(first, room), _longer(second, room)
-                        weight, level = _longer(weight, room), _longer(level, room)
-                    slot = count
-                    slot_of[there] = slot
-                    first[slot], second[slot], weight[slot], level[slot] = own, there, 0.0, 0.0
+                link = link_to[there]
+                if link < floor:
+                    link = link_to[there] = count
+                    links.first[link], links.second[link], links.weight[link], links.level[link] = own, there, 0.0, 0.0
                     count += 1
-                weight[slot] += amount
-                level[slot] += amount * min(log_density[sample], log_density[other])
-    return Links(first[:count].copy(), second[:count].copy(), weight[:count].copy(), level[:count].copy())
+                links.weight[link] += amount
+                links.level[link] += amount * min(log_density[sample], log_density[other])
+    return count
 
 
-@kernel
+@plain_kernel
+def list_links(sample, neighborhoods, labels, others):
+    """List the samples to link a sample with, as 2 * sample + (1 if each is a neighbour of the other), and count them.
+
+    They are its neighbours in other sub-clusters, but for those that list the sample themselves.
+    """
+    indices, distances, farthest_indices, farthest_distances = neighborhoods
+    own, count = labels[sample], 0
+    for rank in range(indices.shape[1]):
+        other = indices[sample, rank]
+        is_mutual = is_within(distances[sample, rank], sample, farthest_distances[other], farthest_indices[other])
+        # Without a branch, which would often be mispredicted: what is not counted is overwritten.
+        others[count] = 2 * other + is_mutual
+        count += (labels[other] > own) | ((labels[other] < own) & (not is_mutual))
+    return count
+
+
+@plain_kernel
+def mark_neighborhood(sample, indices, around):
+    """Mark a sample and its neighbours."""
+    around[sample] = sample
+    for rank in range(indices.shape[1]):
+        around[indices[sample, rank]] = sample
+
+
+@plain_kernel
 def shared_neighbors(sample, other, indices, around):
     """Count what the neighbourhoods of two samples share, each with the sample itself; `other` is near `sample`."""
-    if around[sample] != sample:
-        around[sample] = sample
-        for rank in range(indices.shape[1]):
-            around[indices[sample, rank]] = sample
     shared = 1  # `other` itself
     for rank in range(indices.shape[1]):
         shared += around[np.uint32(indices[other, rank])] == sample
     return shared
-
-
-@kernel
-def _longer(array, room):
-    longer = np.empty(room, dtype=array.dtype)
-    longer[: array.size] = array
-    return longer
 
 
 def _both_ways(links: Links, n_subclusters: int) -> Links:
