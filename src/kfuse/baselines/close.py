@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.baselines.pairs import Pairs
-from kfuse.core.compiled import kernel
+from kfuse.core.compiled import array_kernel, kernel
 from kfuse.core.neighbors import ENTRIES_PER_BLOCK, NeighborTable, choose_search
 
 UNLABELLED = -1
@@ -46,7 +46,7 @@ def find(X: NDArray[Any], n_threads: int, most: int) -> CloseNeighbors:
     return CloseNeighbors(nearest.indices, distances, counts, counts.copy(), density)
 
 
-@kernel
+@array_kernel
 def split_at_gap(distances: NDArray[np.float64], n_looked_at: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Count the neighbours before the first largest gap, and compute the density."""
     counts = np.empty(distances.shape[0], dtype=np.intp)
@@ -99,7 +99,7 @@ def choose_centers(
         center = int(free[decision.argmax()])
 
 
-@kernel
+@array_kernel
 def absorb(
     indices: NDArray[np.int32],
     distances: NDArray[np.float64],
@@ -152,7 +152,7 @@ def spread(near: CloseNeighbors, centers: NDArray[np.intp], labels: NDArray[np.i
         labels[around[labels[around] == UNLABELLED]] = labels[head]
 
 
-@kernel
+@array_kernel
 def spread_breadth_first(
     indices: NDArray[np.int32],
     distances: NDArray[np.float64],
@@ -216,7 +216,7 @@ def join_by_membership(near: CloseNeighbors, labels: NDArray[np.intp], n_cluster
                 wait(other)
 
 
-@kernel
+@array_kernel
 def best_membership(
     indices: NDArray[np.int32], distances: NDArray[np.float64], labels: NDArray[np.intp], n_clusters: int
 ) -> tuple[float, int]:

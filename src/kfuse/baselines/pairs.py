@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import kernel
+from kfuse.core.compiled import array_kernel, kernel
 from kfuse.core.distances import EuclideanDistances
 from kfuse.core.neighbors import ENTRIES_PER_BLOCK
 from kfuse.core.threads import over_ranges
@@ -96,7 +96,7 @@ def _count(
         counts += in_block
 
 
-@kernel
+@array_kernel
 def count_digits(rows: NDArray[np.intp], bits: NDArray[np.int64], prefix: int, shift: int) -> NDArray[np.int64]:
     """Count the next digit of the distances to later samples that start with `prefix`."""
     counts = np.zeros(1 << DIGIT_BITS, dtype=np.int64)
@@ -108,7 +108,7 @@ def count_digits(rows: NDArray[np.intp], bits: NDArray[np.int64], prefix: int, s
     return counts
 
 
-@kernel
+@array_kernel
 def nearest_before(
     rows: NDArray[np.intp], block: NDArray[np.float64], rank: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
@@ -125,7 +125,7 @@ def nearest_before(
     return parents, heights
 
 
-@kernel
+@array_kernel
 def gaussian_density(rows: NDArray[np.intp], block: NDArray[np.float64], cutoff: float) -> NDArray[np.float64]:
     """Sum exp(-(d / cutoff)^2) over the other samples."""
     density = np.zeros(rows.size)
@@ -137,7 +137,7 @@ def gaussian_density(rows: NDArray[np.intp], block: NDArray[np.float64], cutoff:
     return density
 
 
-@kernel
+@array_kernel
 def cutoff_density(rows: NDArray[np.intp], block: NDArray[np.float64], cutoff: float) -> NDArray[np.float64]:
     """Count the other samples nearer than `cutoff`."""
     density = np.zeros(rows.size)
@@ -148,7 +148,7 @@ def cutoff_density(rows: NDArray[np.intp], block: NDArray[np.float64], cutoff: f
     return density
 
 
-@kernel
+@array_kernel
 def border_density(
     rows: NDArray[np.intp],
     block: NDArray[np.float64],

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from kfuse.core import natural
-from kfuse.core.compiled import kernel
+from kfuse.core.compiled import array_kernel, kernel
 from kfuse.core.density import densest, positive_sums, sum_in_order
 from kfuse.core.natural import NaturalNeighbors
 from kfuse.core.neighbors import NeighborTable
@@ -144,7 +144,7 @@ def cut(tree: SpanningTree, sizes: NDArray[np.intp], smallest: float, n_clusters
     return cut_edges(tree.order, tree.parents, longest_first, sizes, smallest, n_clusters)
 
 
-@kernel
+@array_kernel
 def cut_edges(
     order: NDArray[np.intp],
     parents: NDArray[np.intp],

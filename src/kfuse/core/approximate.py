@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core.brute_force import compete, sort_rows
-from kfuse.core.compiled import kernel
+from kfuse.core.compiled import array_kernel
 from kfuse.core.distances import EuclideanDistances, MetricDistances
 
 SHORTEST_LIST = 80  # of candidates: what most data needs before the number of links is known
@@ -104,7 +104,7 @@ def _in_float32(distances: EuclideanDistances | MetricDistances) -> NDArray[np.f
     return points.astype(np.float32)
 
 
-@kernel
+@array_kernel
 def select_candidates(points, rows, lists, indices, distances):
     """Find the nearest on each list."""
     listed = np.empty(lists.shape[1], dtype=np.int32)

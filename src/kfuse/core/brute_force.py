@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import kernel
+from kfuse.core.compiled import array_kernel, kernel
 from kfuse.core.nearest import offer, sort_nearest_first
 
 ROWS_AT_A_TIME = 256  # products with fewer rows are slower
@@ -230,7 +230,7 @@ def shorten_all(lists, counts, length):
             cut[row] = put_lowest_first(bounds[row, : counts[row]], columns[row, : counts[row]], length)
 
 
-@kernel
+@array_kernel
 def settle(lists, rows, points, reach, indices, distances):
     """Find the k nearest on each short list; give whether they are the k nearest of all."""
     bounds, columns, cut = lists
@@ -241,14 +241,14 @@ def settle(lists, rows, points, reach, indices, distances):
     return suffices
 
 
-@kernel
+@array_kernel
 def improve(bounds, columns, rows, points, reach, indices, distances):
     """Improve the k nearest of each row with some columns."""
     for row in range(rows.size):
         consider(bounds[row], columns, rows[row], points, reach, indices[row], distances[row])
 
 
-@kernel
+@array_kernel
 def consider(bounds, columns, own, points, reach, indices, distances):
     """Improve the k nearest of a sample with those columns that are within reach by their bounds."""
     bounds, columns = within(bounds, columns, reach_of(distances[0], own, reach))
@@ -269,7 +269,7 @@ def reach_of(distance, own, reach):
     return half_square - own_part[own] + margin * (half_square + own_part[own]) + tiny
 
 
-@kernel
+@array_kernel
 def within(bounds, columns, limit):
     """Copy the bounds that are at most the limit, and their columns."""
     limit = bounds.dtype.type(limit)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import plain_kernel
+from kfuse.core.compiled import kernel
 from kfuse.core.threads import over_ranges
 
 SAMPLES_PER_PART = 2**15
@@ -54,7 +54,7 @@ def order_of_leaving(basins: Basins, log_density: NDArray[np.float64]) -> NDArra
     return order
 
 
-@plain_kernel
+@kernel
 def densest_mutual(indices, log_density, representatives, start, stop):
     """Find the densest of each sample and its natural neighbours: those that have it as a neighbour too."""
     for sample in range(start, stop):
@@ -65,7 +65,7 @@ def densest_mutual(indices, log_density, representatives, start, stop):
         representatives[sample] = best
 
 
-@plain_kernel
+@kernel
 def contains(neighbors, sample):
     """Whether a sample is among some neighbours."""
     found = False

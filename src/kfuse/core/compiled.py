@@ -11,21 +11,22 @@ OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 
 def kernel(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    """Compile `function` with numba; where no folder can hold the cache, compile in each process."""
+    """Compile a function that makes no array: it writes to those that it is given.
+
+    So nobody has to count who refers to which array. Counting takes longer than most kernels do for their work, and so
+    does compiling it.
+    """
+    return array_kernel(function, _nrt=False, **options)
+
+
+def array_kernel(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    """Compile a function that may make arrays; where no folder can hold the cache, compile in each process."""
     try:
         return numba.njit(cache=True, **OPTIONS, **options)(function)
     except RuntimeError:
         return numba.njit(**OPTIONS, **options)(function)
 
 
-def plain_kernel(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    """Compile a `function` that makes no array of its own, so that no references to arrays need to be counted.
-
-    Counting takes longer than most of these functions do, and to compile it, too.
-    """
-    return kernel(function, _nrt=False, **options)
-
-
 def fast_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile `function` such that its sums may run in any order, which several at a time do."""
-    return plain_kernel(function, fastmath={"reassoc", "contract", "nsz"})
+    return kernel(function, fastmath={"reassoc", "contract", "nsz"})

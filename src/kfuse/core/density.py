@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import kernel
+from kfuse.core.compiled import array_kernel, kernel
 from kfuse.core.natural import NaturalNeighbors
 from kfuse.core.neighbors import NeighborTable
 
@@ -60,17 +60,22 @@ def positive_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(sums > 0, sums, least)
 
 
-@kernel
-def sum_in_order(distances):
+def sum_in_order(distances: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sum each row from the nearest on, so that equal rows have equal sums."""
     sums = np.zeros(distances.shape[0])
-    for row in range(distances.shape[0]):
-        for rank in range(distances.shape[1]):
-            sums[row] += distances[row, rank]
+    add_in_order(distances, sums)
     return sums
 
 
 @kernel
+def add_in_order(distances, sums):
+    """Add the entries of each row to its sum, one after the other."""
+    for row in range(distances.shape[0]):
+        for rank in range(distances.shape[1]):
+            sums[row] += distances[row, rank]
+
+
+@array_kernel
 def densest(rows, indices, values):
     """Definition 5: the densest of a sample and its neighbours; on ties the sample itself, then the nearer."""
     representatives = rows.copy()

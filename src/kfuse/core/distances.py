@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 
-from kfuse.core.compiled import kernel
+from kfuse.core.compiled import array_kernel
 
 # Squares of coordinates beyond these leave the range of float64.
 LARGEST, SMALLEST = 1e150, 1e-100
@@ -40,7 +40,7 @@ class Distances(Protocol):
         """The same distances between some of the samples."""
 
 
-@kernel
+@array_kernel
 def euclidean_rows(queries, columns):
     """Euclidean distances from each query to each column of `columns` (features x samples)."""
     n_features, n_samples = columns.shape

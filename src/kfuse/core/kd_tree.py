@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import fast_kernel, kernel, plain_kernel
+from kfuse.core.compiled import fast_kernel, kernel
 from kfuse.core.nearest import keep_nearest, place_sorted
 
 LEAF_SIZE = 16
@@ -26,24 +26,38 @@ SAMPLES_PER_TASK = 2**16  # that one thread puts in order
 class KDTree(NamedTuple):
     """Node i has the children 2i+1 and 2i+2, each with half of its points."""
 
-    points: NDArray[Any]  # in tree order
+    points: NDArray[np.float64]  # in tree order
     order: NDArray[np.int32]  # order[t] is the sample at tree position t
-    bounds: NDArray[Any]  # (n_nodes, 2, n_features): the least and greatest coordinates
+    bounds: NDArray[np.float64]  # (n_nodes, 2, n_features): the least and greatest coordinates
     starts: NDArray[np.int64]  # node i holds the tree positions starts[i] to stops[i]
     stops: NDArray[np.int64]
-    leaves: NDArray[Any]  # (n_leaves, n_features, LEAF_SIZE): the points again, for the search
+    leaves: NDArray[np.float64]  # (n_leaves, n_features, LEAF_SIZE): the points again, for the search
 
 
 def build(X: NDArray[Any], n_threads: int = 1) -> KDTree:
     """Split at the median of the widest side until a leaf holds at most LEAF_SIZE points."""
     order = spatial_order(X, n_threads)
-    points = X[order]
-    return KDTree(points, order, *nodes_over(points, n_levels(len(X))))
+    points = X[order].astype(np.float64, copy=False)
+    levels = n_levels(len(X))
+    starts, stops = halves(len(X), levels)
+    bounds = np.empty((starts.size, 2, X.shape[1]))
+    leaves = np.zeros((2**levels, X.shape[1], LEAF_SIZE))
+    fill_nodes(points, starts, stops, bounds, leaves)
+    return KDTree(points, order, bounds, starts, stops, leaves)
 
 
 def n_levels(n_samples: int) -> int:
     """How often to halve so many points until a leaf is small enough."""
     return max(0, int(np.ceil(np.log2(max(1.0, n_samples / LEAF_SIZE)))))
+
+
+def halves(n_samples: int, levels: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give where the nodes start and stop: all samples, their halves, the halves of these, and so on."""
+    edges = [np.array([0, n_samples])]
+    for _ in range(levels):
+        whole = edges[-1]
+        edges.append(np.append(np.column_stack([whole[:-1], (whole[:-1] + whole[1:]) // 2]).ravel(), n_samples))
+    return np.concatenate([e[:-1] for e in edges]), np.concatenate([e[1:] for e in edges])
 
 
 def spatial_order(X: NDArray[Any], n_threads: int = 1) -> NDArray[np.int32]:
@@ -52,73 +66,80 @@ def spatial_order(X: NDArray[Any], n_threads: int = 1) -> NDArray[np.int32]:
     It depends on the samples alone, not on the order of rows: points that are equal where a node is split compare by
     all their coordinates, and so do the points of a leaf.
     """
+    columns = _columns_to_split(X)
+    order = np.arange(len(X), dtype=np.int32)
+    levels = n_levels(len(X))
+    ranges = [(0, len(X))]
+
+    def split(part: tuple[int, int], levels: int, are_leaves: bool) -> None:
+        pending, pivot = np.empty((MAX_DEPTH, 3), dtype=np.int64), np.empty(columns.shape[1])
+        halve(columns, order, *part, levels, are_leaves, pending, pivot)
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        while levels > 0 and len(X) // len(ranges) > SAMPLES_PER_TASK:
+            list(pool.map(lambda part: split(part, 1, False), ranges))
+            ranges = [half for a, b in ranges for half in ((a, (a + b) // 2), ((a + b) // 2, b))]
+            levels -= 1
+        list(pool.map(lambda part: split(part, levels, True), ranges))
+    return order
+
+
+def _columns_to_split(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Copy the widest columns; where they leave samples equal that are not, one more column tells these apart."""
     if X.dtype == np.bool_:
         X = X.view(np.uint8)
     with np.errstate(over="ignore"):
         extents = X.max(axis=0).astype(np.float64) - X.min(axis=0)
-    columns = np.ascontiguousarray(X[:, np.argsort(-extents, kind="stable")[:SPLIT_COLUMNS]])
-    order = np.arange(len(X), dtype=np.int32)
-    levels = n_levels(len(X))
-    ranges = [(0, len(X))]
-    with ThreadPoolExecutor(n_threads) as pool:
-        while levels > 0 and len(X) // len(ranges) > SAMPLES_PER_TASK:
-            list(pool.map(lambda r: halve(X, columns, order, *r, 1, False), ranges))
-            ranges = [half for a, b in ranges for half in ((a, (a + b) // 2), ((a + b) // 2, b))]
-            levels -= 1
-        list(pool.map(lambda r: halve(X, columns, order, *r, levels, True), ranges))
-    return order
+    columns = X[:, np.argsort(-extents, kind="stable")[:SPLIT_COLUMNS]].astype(np.float64, order="C")
+    if X.shape[1] <= SPLIT_COLUMNS:
+        return columns
+    order = np.lexsort(columns.T)
+    follows_equal = (columns[order[1:]] == columns[order[:-1]]).all(axis=1)
+    tied = order[np.append(False, follows_equal) | np.append(follows_equal, False)]
+    rank = np.zeros(len(X))
+    if tied.size:
+        rank[tied] = np.unique(X[tied], axis=0, return_inverse=True)[1].ravel()
+    return np.column_stack([columns, rank])
 
 
 @kernel
-def nodes_over(points, levels):
-    """Halve a sequence of points again and again; give bounds, starts and stops of all nodes, and the leaves."""
-    n_nodes, first_leaf = 2 ** (levels + 1) - 1, 2**levels - 1
-    starts, stops = np.zeros(n_nodes, dtype=np.int64), np.full(n_nodes, len(points))
-    for node in range(first_leaf):
-        middle = (starts[node] + stops[node]) // 2
-        starts[2 * node + 1], stops[2 * node + 1] = starts[node], middle
-        starts[2 * node + 2], stops[2 * node + 2] = middle, stops[node]
-    bounds = np.empty((n_nodes, 2, points.shape[1]), dtype=points.dtype)
-    for node in range(n_nodes - 1, -1, -1):
+def fill_nodes(points, starts, stops, bounds, leaves):
+    """Find the bounds of all nodes, from the leaves up, and copy the points of the leaves."""
+    first_leaf = len(starts) // 2
+    for node in range(len(starts) - 1, -1, -1):
         for feature in range(points.shape[1]):
             if node < first_leaf:
-                left, right = bounds[2 * node + 1], bounds[2 * node + 2]
-                bounds[node, 0, feature] = min(left[0, feature], right[0, feature])
-                bounds[node, 1, feature] = max(left[1, feature], right[1, feature])
+                left, right = 2 * node + 1, 2 * node + 2
+                bounds[node, 0, feature] = min(bounds[left, 0, feature], bounds[right, 0, feature])
+                bounds[node, 1, feature] = max(bounds[left, 1, feature], bounds[right, 1, feature])
                 continue
             least = greatest = points[starts[node], feature]
-            for position in range(starts[node] + 1, stops[node]):
-                least = min(least, points[position, feature])
-                greatest = max(greatest, points[position, feature])
+            for position in range(starts[node], stops[node]):
+                value = points[position, feature]
+                least, greatest = min(least, value), max(greatest, value)
+                leaves[node - first_leaf, feature, position - starts[node]] = value
             bounds[node, 0, feature], bounds[node, 1, feature] = least, greatest
-    leaves = np.zeros((n_nodes - first_leaf, points.shape[1], LEAF_SIZE), dtype=points.dtype)
-    for leaf in range(len(leaves)):
-        start, stop = starts[first_leaf + leaf], stops[first_leaf + leaf]
-        leaves[leaf, :, : stop - start] = points[start:stop].T
-    return bounds, starts, stops, leaves
 
 
 @kernel
-def halve(X, columns, order, start, stop, levels, are_leaves):
+def halve(columns, order, start, stop, levels, are_leaves, pending, pivot):
     """Halve a range at the median of its widest column, and its halves, `levels` times; `columns` follow `order`."""
-    pending = np.empty((MAX_DEPTH, 3), dtype=np.int64)
-    pivot = np.empty(columns.shape[1], dtype=columns.dtype)
     pending[0, 0], pending[0, 1], pending[0, 2], n_pending = start, stop, levels, 1
     while n_pending > 0:
         n_pending -= 1
         first, last, left = pending[n_pending, 0], pending[n_pending, 1], pending[n_pending, 2]
         if left == 0:
             if are_leaves:
-                sort_leaf(X, columns, order, first, last, pivot)
+                sort_leaf(columns, order, first, last, pivot)
             continue
         middle = (first + last) // 2
-        place_median(X, columns, order, first, last - 1, middle, widest_column(columns, first, last), pivot)
+        place_median(columns, order, first, last - 1, middle, widest_column(columns, first, last), pivot)
         for begin, end in ((first, middle), (middle, last)):
             pending[n_pending, 0], pending[n_pending, 1], pending[n_pending, 2] = begin, end, left - 1
             n_pending += 1
 
 
-@plain_kernel
+@kernel
 def widest_column(columns, first, last):
     """Find the column in which a range of points extends most."""
     best, widest = -1.0, 0
@@ -132,22 +153,19 @@ def widest_column(columns, first, last):
     return widest
 
 
-@plain_kernel
-def place_median(X, columns, order, first, last, middle, column, pivot):
+@kernel
+def place_median(columns, order, first, last, middle, column, pivot):
     """Reorder so that points before `middle` come no later, and after it no earlier, than the one there."""
     while first < last:
         center = (first + last) // 2
         for c in range(pivot.size):
             pivot[c] = columns[center, c]
-        value, pivot_sample = pivot[column], order[center]
-        low, high = first, last
+        value, low, high = pivot[column], first, last
         while low <= high:
-            while columns[low, column] < value or (
-                columns[low, column] == value and compare(X, columns, order, low, pivot, pivot_sample) < 0
-            ):
+            while columns[low, column] < value or (columns[low, column] == value and compare(columns, low, pivot) < 0):
                 low += 1
             while columns[high, column] > value or (
-                columns[high, column] == value and compare(X, columns, order, high, pivot, pivot_sample) > 0
+                columns[high, column] == value and compare(columns, high, pivot) > 0
             ):
                 high -= 1
             if low <= high:
@@ -164,27 +182,23 @@ def place_median(X, columns, order, first, last, middle, column, pivot):
             return
 
 
-@plain_kernel
-def compare(X, columns, order, position, point, sample):
+@kernel
+def compare(columns, position, point):
     """Compare the point at a position with another, coordinate by coordinate: -1, 0 or 1."""
     for c in range(point.size):
         if columns[position, c] != point[c]:
             return -1 if columns[position, c] < point[c] else 1
-    if X.shape[1] > point.size:
-        for feature in range(X.shape[1]):
-            if X[order[position], feature] != X[sample, feature]:
-                return -1 if X[order[position], feature] < X[sample, feature] else 1
     return 0
 
 
-@plain_kernel
-def sort_leaf(X, columns, order, first, last, point):
+@kernel
+def sort_leaf(columns, order, first, last, point):
     """Sort the points of a leaf by insertion."""
     for position in range(first + 1, last):
         for c in range(point.size):
             point[c] = columns[position, c]
         sample, place = order[position], position
-        while place > first and compare(X, columns, order, place - 1, point, sample) > 0:
+        while place > first and compare(columns, place - 1, point) > 0:
             order[place] = order[place - 1]
             for c in range(point.size):
                 columns[place, c] = columns[place - 1, c]
@@ -201,12 +215,12 @@ def has_crowded_leaf(tree: KDTree) -> bool:
     return bool((crowded & (tree.stops - tree.starts > 1)[len(tree.bounds) // 2 :]).any())
 
 
-@plain_kernel
+@kernel
 def squared_distance_to_box(point, box):
     """Compute the least squared distance from a point to anything in a box."""
     total = 0.0
     for feature in range(point.size):
-        outside = max(np.float64(box[0, feature]) - point[feature], point[feature] - np.float64(box[1, feature]))
+        outside = max(box[0, feature] - point[feature], point[feature] - box[1, feature])
         if outside > 0.0:
             total += outside * outside
     return total
@@ -223,6 +237,10 @@ class Group(NamedTuple):
     n_found: NDArray[np.int64]  # candidates so far ...
     found: NDArray[np.int32]  # ... which samples they are ...
     squares: NDArray[np.float64]  # ... and their squared distances
+    pending: NDArray[np.int64]  # nodes to look into ...
+    gaps: NDArray[np.float64]  # ... and how far they are from the box, squared
+    gaps_to_leaf: NDArray[np.float64]  # from each query, and ...
+    squares_in_leaf: NDArray[np.float64]  # ... from one to each sample in it
 
 
 def nearest(
@@ -235,12 +253,18 @@ def nearest(
     n_queries = len(queries)
     indices, distances = np.empty((n_queries, k), dtype=np.int32), np.empty((n_queries, k))
     own = np.full(n_queries, -1) if own is None else own
-    query(tree, queries, own, np.arange(n_queries), indices, distances)
+    write_nearest(tree, queries, own, np.arange(n_queries), indices, distances)
     return indices, distances
 
 
-@kernel
-def query(tree, queries, own, places, indices, distances):
+def write_nearest(
+    tree: KDTree,
+    queries: NDArray[Any],
+    own: NDArray[np.intp],
+    places: NDArray[np.intp],
+    indices: NDArray[np.int32],
+    distances: NDArray[np.float64],
+) -> None:
     """Write the nearest samples to each query, as many as there is room for, into row `places[query]` of two arrays.
 
     Sample `own[query]` is not its own neighbour.
@@ -248,24 +272,34 @@ def query(tree, queries, own, places, indices, distances):
     k, n_features = indices.shape[1], queries.shape[1]
     room = 2 * k + 2 * LEAF_SIZE
     group = Group(
-        np.zeros((GROUP_SIZE, n_features)),
-        np.zeros((n_features, GROUP_SIZE)),
-        np.empty((2, n_features)),
-        np.empty(GROUP_SIZE, dtype=np.int64),
-        np.empty(GROUP_SIZE),
-        np.empty(GROUP_SIZE, dtype=np.int64),
-        np.empty((GROUP_SIZE, room), dtype=np.int32),
-        np.empty((GROUP_SIZE, room)),
+        points=np.zeros((GROUP_SIZE, n_features)),
+        columns=np.zeros((n_features, GROUP_SIZE)),
+        box=np.empty((2, n_features)),
+        own=np.empty(GROUP_SIZE, dtype=np.int64),
+        reach=np.empty(GROUP_SIZE),
+        n_found=np.empty(GROUP_SIZE, dtype=np.int64),
+        found=np.empty((GROUP_SIZE, room), dtype=np.int32),
+        squares=np.empty((GROUP_SIZE, room)),
+        pending=np.empty(MAX_DEPTH, dtype=np.int64),
+        gaps=np.empty(MAX_DEPTH),
+        gaps_to_leaf=np.empty(GROUP_SIZE),
+        squares_in_leaf=np.empty(LEAF_SIZE),
     )
-    pending, gaps = np.empty(MAX_DEPTH, dtype=np.int64), np.empty(MAX_DEPTH)
-    to_leaf = np.empty(GROUP_SIZE), np.empty(LEAF_SIZE)
-    for first in range(0, queries.shape[0] if k > 0 else 0, GROUP_SIZE):
+    if k > 0:
+        queries = queries.astype(np.float64, copy=False)
+        query(tree, queries, own.astype(np.int64, copy=False), places, indices, distances, group)
+
+
+@kernel
+def query(tree, queries, own, places, indices, distances, group):
+    """Find and write the nearest samples to all queries, one group after the other."""
+    for first in range(0, queries.shape[0], GROUP_SIZE):
         gather(group, queries, own, first)
-        walk(tree, group, k, pending, gaps, to_leaf)
-        write_nearest(group, places, first, indices, distances)
+        walk(tree, group, indices.shape[1])
+        write_candidates(group, places, first, indices, distances)
 
 
-@plain_kernel
+@kernel
 def gather(group, queries, own, first):
     """Make a group of the next queries; where there are too few, the rest reaches nothing."""
     size = min(GROUP_SIZE, queries.shape[0] - first)
@@ -282,10 +316,10 @@ def gather(group, queries, own, first):
         group.box[0, feature], group.box[1, feature] = least, greatest
 
 
-@plain_kernel
-def walk(tree, group, k, pending, gaps, to_leaf):
+@kernel
+def walk(tree, group, k):
     """Look into all leaves that are within reach of the group, in the nearer half of the tree first."""
-    first_leaf = tree.starts.size // 2
+    first_leaf, pending, gaps = tree.starts.size // 2, group.pending, group.gaps
     rounding = rounding_of_gaps(group.points.shape[1])
     pending[0], gaps[0], n_pending, reach = 0, 0.0, 1, np.inf
     while n_pending > 0:
@@ -300,23 +334,23 @@ def walk(tree, group, k, pending, gaps, to_leaf):
             pending[n_pending], gaps[n_pending] = 2 * left + 1 - near, max(to_left, to_right)
             pending[n_pending + 1], gaps[n_pending + 1] = near, min(to_left, to_right)
             n_pending += 2
-        elif look_into(tree, node, group, k, to_leaf):
+        elif look_into(tree, node, group, k):
             reach = 0.0
             for member in range(GROUP_SIZE):
                 reach = max(reach, group.reach[member])
 
 
-@plain_kernel
-def look_into(tree, leaf, group, k, to_leaf):
+@kernel
+def look_into(tree, leaf, group, k):
     """Add the samples of a leaf to the candidates of those that reach it; give whether someone's reach shrank.
 
     Candidates gather until there are twice as many as needed; then the farther ones go, and the reach shrinks.
     """
-    gaps, squares = to_leaf
+    gaps, squares = group.gaps_to_leaf, group.squares_in_leaf
     start, size = tree.starts[leaf], tree.stops[leaf] - tree.starts[leaf]
     room, rounding = group.found.shape[1] - LEAF_SIZE, rounding_of_gaps(group.points.shape[1])
     has_shrunk = False
-    gaps_to_leaf(group.columns, tree.bounds, leaf, gaps)
+    squared_gaps(group.columns, tree.bounds, leaf, gaps)
     for member in range(GROUP_SIZE):
         reach = group.reach[member]
         if gaps[member] * rounding > reach:
@@ -335,8 +369,8 @@ def look_into(tree, leaf, group, k, to_leaf):
     return has_shrunk
 
 
-@plain_kernel
-def write_nearest(group, places, first, indices, distances):
+@kernel
+def write_candidates(group, places, first, indices, distances):
     """Write the nearest candidates of each query, sorted."""
     k, room = indices.shape[1], group.found.shape[1] - LEAF_SIZE
     for member in range(min(GROUP_SIZE, places.size - first)):
@@ -347,7 +381,7 @@ def write_nearest(group, places, first, indices, distances):
         place_sorted(squares, found, count, distances[place], indices[place])
 
 
-@plain_kernel
+@kernel
 def rounding_of_gaps(n_features):
     """The factor by which a squared gap may come out too large."""
     return 1.0 - 1e-15 * (n_features + 10)
@@ -363,8 +397,8 @@ def gap_between(box, bounds, node):
     return total
 
 
-@plain_kernel
-def gaps_to_leaf(columns, bounds, leaf, gaps):
+@kernel
+def squared_gaps(columns, bounds, leaf, gaps):
     """Compute the least squared distances from all of a group to the box of a leaf, but for rounding."""
     for member in range(GROUP_SIZE):
         gaps[member] = 0.0
@@ -375,7 +409,7 @@ def gaps_to_leaf(columns, bounds, leaf, gaps):
             gaps[member] += max(outside, 0.0) ** 2
 
 
-@plain_kernel
+@kernel
 def squared_distances(points, member, leaves, leaf, squares):
     """Compute the squared distances from a point to all of a leaf."""
     for j in range(LEAF_SIZE):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import plain_kernel
+from kfuse.core.compiled import kernel
 from kfuse.core.neighbors import NeighborTable
 
 FIRST_LOOK = 32  # neighbours to ask for at first: data in few dimensions needs no more in any stage
@@ -80,7 +80,7 @@ def _first_rounds(neighbors: NeighborTable, look: int) -> NDArray[np.int64]:
     return rounds
 
 
-@plain_kernel
+@kernel
 def note_first_rounds(indices, rounds):
     """Lower each neighbour's first round to the rank at which it appears here."""
     for row in range(indices.shape[0]):
@@ -88,7 +88,7 @@ def note_first_rounds(indices, rounds):
             rounds[indices[row, rank]] = min(rounds[indices[row, rank]], rank + 1)
 
 
-@plain_kernel
+@kernel
 def count_reverse_neighbors(indices, counts):
     """Count for each sample how often it is a neighbour here (Definition 2)."""
     for row in range(indices.shape[0]):

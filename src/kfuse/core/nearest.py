@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from kfuse.core.compiled import kernel, plain_kernel
+from kfuse.core.compiled import array_kernel, kernel
 
 
-@plain_kernel
+@kernel
 def comes_before(distance, index, other_distance, other_index):
     """Whether a candidate precedes another in the order (distance, index)."""
     return distance < other_distance or (distance == other_distance and index < other_index)
 
 
-@plain_kernel
+@kernel
 def sift_down(distances, indices, size, distance, index):
     """Put a candidate in place of the heap's top."""
     slot = 0
@@ -37,14 +37,14 @@ def sift_down(distances, indices, size, distance, index):
     indices[slot] = index
 
 
-@plain_kernel
+@kernel
 def offer(distances, indices, distance, index):
     """Keep a candidate if it precedes the worst one kept."""
     if comes_before(distance, index, distances[0], indices[0]):
         sift_down(distances, indices, distances.size, distance, index)
 
 
-@plain_kernel
+@kernel
 def sort_nearest_first(distances, indices):
     """Turn the heap into a list, nearest first."""
     for last in range(distances.size - 1, 0, -1):
@@ -53,7 +53,7 @@ def sort_nearest_first(distances, indices):
         sift_down(distances, indices, last, distance, index)
 
 
-@kernel
+@array_kernel
 def select_nearest(block, own, k):
     """Find the k nearest columns of each row of a block of distances; column `own[row]` is the row itself."""
     n_rows, n_columns = block.shape
@@ -68,7 +68,7 @@ def select_nearest(block, own, k):
     return indices, distances
 
 
-@plain_kernel
+@kernel
 def keep_nearest(squares, indices, n, k, reach, room):
     """Drop candidates that are not among the k nearest, keep a few more; give how many stay, and their reach.
 
@@ -91,7 +91,7 @@ def keep_nearest(squares, indices, n, k, reach, room):
     return k, reach
 
 
-@plain_kernel
+@kernel
 def threshold(squares, n, k, farthest):
     """Find a bound that at least k of n values, and not many more, do not exceed."""
     low, high = 0.0, farthest
@@ -109,7 +109,7 @@ def threshold(squares, n, k, farthest):
     return high
 
 
-@plain_kernel
+@kernel
 def select(squares, indices, n, k):
     """Reorder so that the k nearest of n candidates, by (distance, index), come first."""
     first, last = 0, n - 1
@@ -134,7 +134,7 @@ def select(squares, indices, n, k):
             return
 
 
-@plain_kernel
+@kernel
 def place_sorted(distances, indices, n, nearest_distances, nearest_indices):
     """Sort n candidates by (distance, index) and write the first ones out, each at its rank among all.
 

@@ -130,7 +130,7 @@ class KDTreeSearch(NeighborSearch):
         return NeighborBlock(rows, indices, self.distances.finish(found))
 
     def fill(self, rows: NDArray[np.intp], indices: NDArray[np.int32], distances: NDArray[np.float64]) -> None:
-        kd_tree.query(self.tree, self.distances.points[rows], rows, rows, indices, distances)
+        kd_tree.write_nearest(self.tree, self.distances.points[rows], rows, rows, indices, distances)
         if self.distances.finish is not identity:
             distances[rows] = self.distances.finish(distances[rows])
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import kernel, plain_kernel
+from kfuse.core.compiled import array_kernel, kernel
 from kfuse.core.density import Density
 from kfuse.core.neighbors import NeighborTable
 from kfuse.core.union_find import find
@@ -62,7 +62,7 @@ def _roots(parents: NDArray[np.intp]) -> NDArray[np.intp]:
     return parents
 
 
-@plain_kernel
+@kernel
 def is_within(distance, index, farthest_distance, farthest_index):
     """Whether a sample comes no later, by (distance, index), than the last of another's neighbours."""
     return (distance < farthest_distance) | ((distance == farthest_distance) & (index <= farthest_index))
@@ -111,7 +111,7 @@ def _assign_left_out(neighbors: NeighborTable, k: int, labels: NDArray[np.intp],
     labels[left_out] = assigned
 
 
-@kernel
+@array_kernel
 def first_label(indices, labels):
     """Read the label of each row's nearest labelled neighbour."""
     found = np.full(indices.shape[0], UNLABELLED, dtype=np.intp)

@@ -44,7 +44,7 @@ class FusionTree(NamedTuple):
         self, leaf_labels: NDArray[np.intp], leaf_sizes: NDArray[np.intp], leaving: NDArray[np.intp]
     ) -> FusionTree:
         """The same fusions for other samples at the leaves."""
-        sizes = add_up(self.children, leaf_sizes)
+        sizes = sizes_of_nodes(self.children, leaf_sizes)
         return self._replace(leaf_labels=leaf_labels, sizes=sizes, leaving=leaving)
 
     def cut(self, n_clusters: int) -> NDArray[np.intp]:
@@ -82,7 +82,7 @@ class FusionTree(NamedTuple):
         heights = self.log_index.max(initial=-np.inf) - self.log_index
         known = np.isfinite(heights)
         heights[~known] = heights[known].max(initial=0) + 1
-        leaves_below = add_up(self.children, np.ones(self.n_leaves, dtype=np.intp))
+        leaves_below = sizes_of_nodes(self.children, np.ones(self.n_leaves, dtype=np.intp))
         return np.column_stack(
             [np.sort(self.children, axis=1), np.maximum.accumulate(heights), leaves_below[self.n_leaves :]]
         )
@@ -111,44 +111,55 @@ def tree_of_fusions(
     leaf_labels: NDArray[np.intp], i: NDArray[np.intp], j: NDArray[np.intp], log_index: NDArray[np.float64]
 ) -> FusionTree:
     """Build the tree in which the clusters of leaf i and leaf j fuse, pair after pair."""
-    children = join_pairs(i, j)
-    sizes = add_up(children, np.bincount(leaf_labels, minlength=i.size + 1))
+    children = nodes_of_fusions(i, j)
+    sizes = sizes_of_nodes(children, np.bincount(leaf_labels, minlength=i.size + 1))
     return FusionTree(leaf_labels, children, log_index, sizes)
 
 
-@kernel
-def join_pairs(i, j):
+def nodes_of_fusions(i: NDArray[np.intp], j: NDArray[np.intp]) -> NDArray[np.intp]:
     """Number the node that each fusion makes, and find the two that it is made of."""
+    children = np.empty((i.size, 2), dtype=np.intp)
+    join_pairs(i, j, np.arange(2 * i.size + 1), children)
+    return children
+
+
+def sizes_of_nodes(children: NDArray[np.intp], leaf_sizes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Add up the sizes of all nodes from those of the leaves."""
+    sizes = np.append(leaf_sizes, np.zeros(len(children), dtype=np.intp))
+    add_up(children, leaf_sizes.size, sizes)
+    return sizes
+
+
+def apply_fusions(children: NDArray[np.intp], n_leaves: int) -> NDArray[np.intp]:
+    """Find the node that holds each leaf after some fusions."""
+    holder = np.arange(n_leaves + len(children))
+    hand_down(children, n_leaves, holder)
+    return holder[:n_leaves]
+
+
+@kernel
+def join_pairs(i, j, parents, children):
+    """Join the sets of two leaves, pair after pair, in a node of their own."""
     n_leaves = i.size + 1
-    parents = np.arange(2 * n_leaves - 1)
-    children = np.empty((n_leaves - 1, 2), dtype=np.intp)
     for fusion in range(n_leaves - 1):
         a, b = find(parents, i[fusion]), find(parents, j[fusion])
         children[fusion, 0], children[fusion, 1] = min(a, b), max(a, b)
         parents[a] = parents[b] = n_leaves + fusion
-    return children
 
 
 @kernel
-def add_up(children, leaf_sizes):
-    """Add up the sizes of all nodes from those of the leaves."""
-    n_leaves = leaf_sizes.size
-    sizes = np.empty(n_leaves + len(children), dtype=np.intp)
-    sizes[:n_leaves] = leaf_sizes
+def add_up(children, n_leaves, sizes):
+    """Let each fused node have the size of both that it is made of."""
     for fusion in range(len(children)):
         sizes[n_leaves + fusion] = sizes[children[fusion, 0]] + sizes[children[fusion, 1]]
-    return sizes
 
 
 @kernel
-def apply_fusions(children, n_leaves):
-    """Find the node that holds each leaf after some fusions."""
-    n_nodes = n_leaves + len(children)
-    holder = np.arange(n_nodes)
+def hand_down(children, n_leaves, holder):
+    """Let what holds a fused node hold the two that it is made of."""
     for fusion in range(len(children) - 1, -1, -1):
         for child in children[fusion]:
             holder[child] = holder[n_leaves + fusion]
-    return holder[:n_leaves]
 
 
 def labels_by_size(labels: NDArray[np.intp]) -> NDArray[np.intp]:

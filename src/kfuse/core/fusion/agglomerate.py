@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import plain_kernel
+from kfuse.core.compiled import kernel
 from kfuse.core.fusion.index import log_fusion_index
 from kfuse.core.progress import SILENT, Progress
 
@@ -93,7 +93,7 @@ def agglomerate(
     return fused, log_index, log_weight
 
 
-@plain_kernel
+@kernel
 def fill(graph, links, nodes):
     """Put each link into the lists of both its ends, and all into the queue."""
     for i in range(nodes.size.size):
@@ -113,7 +113,7 @@ def fill(graph, links, nodes):
         sink(graph, slot, graph.queue[slot].link, graph.queue[slot].value, links.first.size)
 
 
-@plain_kernel
+@kernel
 def fuse_best(graph, n_left, fused, log_index, log_weight):
     """Fuse the best pair, so many times; note what fused, and return how many links are left."""
     for fusion in range(log_index.size):
@@ -132,28 +132,28 @@ def fuse_best(graph, n_left, fused, log_index, log_weight):
     return n_left
 
 
-@plain_kernel
+@kernel
 def note_node(node):
     """Note what the index takes from a node's sums."""
     node.log_size = math.log(node.size)
     node.mean_log_density = node.log_density / node.size
 
 
-@plain_kernel
+@kernel
 def note_link(link):
     """Note what the index takes from a link's sums."""
     link.log_weight = math.log(link.weight)
     link.mean_level = link.level / link.weight
 
 
-@plain_kernel
+@kernel
 def thread(graph, entry, node):
     """Put an entry at the front of a node's list."""
     graph.links[entry >> 1].following[entry & 1] = graph.nodes[node].head
     graph.nodes[node].head = entry
 
 
-@plain_kernel
+@kernel
 def take_over(graph, a, b, n_left):
     """Move b's links to a, adding up those to a common neighbour; return how many links are left."""
     entry = graph.nodes[a].head
@@ -181,7 +181,7 @@ def take_over(graph, a, b, n_left):
     return n_left
 
 
-@plain_kernel
+@kernel
 def take_anew(graph, a, n_left):
     """Take the index of each of a's links anew, and drop the links that are gone from its list."""
     entry, before = graph.nodes[a].head, NONE
@@ -199,7 +199,7 @@ def take_anew(graph, a, n_left):
         entry = after
 
 
-@plain_kernel
+@kernel
 def value_of(graph, link):
     """The logarithm of the index of a link's two nodes."""
     a, b = graph.nodes[link.ends[0]], graph.nodes[link.ends[1]]
@@ -208,7 +208,7 @@ def value_of(graph, link):
     )
 
 
-@plain_kernel
+@kernel
 def precedes(graph, value, link, other_value, other):
     """Whether a link fuses before another: the larger index, then the smaller pair of nodes."""
     if value != other_value:
@@ -218,7 +218,7 @@ def precedes(graph, value, link, other_value, other):
     return low < other_low or (low == other_low and max(ends[0], ends[1]) < max(other_ends[0], other_ends[1]))
 
 
-@plain_kernel
+@kernel
 def put(graph, slot, link, value):
     """Put a link into a slot of the queue."""
     graph.queue[slot].link = link
@@ -226,7 +226,7 @@ def put(graph, slot, link, value):
     graph.links[link].place = slot
 
 
-@plain_kernel
+@kernel
 def settle(graph, slot, link, value, n_left):
     """Let a link with a new value rise or sink from a slot to its place."""
     while slot > 0:
@@ -238,7 +238,7 @@ def settle(graph, slot, link, value, n_left):
     sink(graph, slot, link, value, n_left)
 
 
-@plain_kernel
+@kernel
 def sink(graph, slot, link, value, n_left):
     """Let a link sink from a slot to its place."""
     while 4 * slot + 1 < n_left:
@@ -259,7 +259,7 @@ def sink(graph, slot, link, value, n_left):
     put(graph, slot, link, value)
 
 
-@plain_kernel
+@kernel
 def remove(graph, link, n_left):
     """Take a link out of the queue; return how many are left."""
     slot, last = graph.links[link].place, graph.queue[n_left - 1]

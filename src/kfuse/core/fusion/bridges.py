@@ -58,10 +58,12 @@ def _shortest_of_each(search: NeighborSearch, piece: NDArray[np.int32]) -> Bridg
     distance = np.full(n_pieces, np.inf)
     if isinstance(search, KDTreeSearch):
         tree_piece = piece[search.tree.order]
-        node_piece = pieces_of_nodes(search.tree.starts, search.tree.stops, tree_piece)
+        node_piece = np.empty(search.tree.starts.size, dtype=np.int32)
+        note_pieces_of_nodes(search.tree.starts, search.tree.stops, tree_piece, node_piece)
+        pending = np.empty(MAX_DEPTH, dtype=np.int64)
         for begin in range(0, piece.size, SAMPLES_AT_A_TIME):
             end = min(begin + SAMPLES_AT_A_TIME, piece.size)
-            bridge_by_tree(search.tree, begin, end, tree_piece, node_piece, first, second, distance)
+            bridge_by_tree(search.tree, begin, end, tree_piece, node_piece, first, second, distance, pending)
         distance = search.distances.finish(distance)
     else:
         for start in range(0, piece.size, ROWS_AT_A_TIME):
@@ -93,27 +95,23 @@ def bridge_by_rows(rows, block, piece, first, second, distance):
 
 
 @kernel
-def pieces_of_nodes(starts, stops, tree_piece):
-    """Give the piece that all samples of a node belong to, -1 if there are several."""
-    node_piece = np.empty(starts.size, dtype=np.int32)
+def note_pieces_of_nodes(starts, stops, tree_piece, node_piece):
+    """Note the piece that all samples of a node belong to, -1 if there are several."""
     for node in range(starts.size):
         node_piece[node] = tree_piece[starts[node]]
         for position in range(starts[node] + 1, stops[node]):
             if tree_piece[position] != node_piece[node]:
                 node_piece[node] = -1
                 break
-    return node_piece
 
 
 @kernel
-def bridge_by_tree(tree, begin, end, tree_piece, node_piece, first, second, distance):
+def bridge_by_tree(tree, begin, end, tree_piece, node_piece, first, second, distance, pending):
     """Improve the shortest bridges from a range of samples, looking only into boxes that can hold a shorter one."""
     points, order, bounds, starts, stops, _ = tree
     n_nodes, n_features = starts.size, points.shape[1]
-    pending = np.empty(MAX_DEPTH, dtype=np.int64)
-    point = np.empty(n_features)
     for position in range(begin, end):
-        point[:] = points[position]
+        point = points[position]
         sample, own = order[position], tree_piece[position]
         pending[0], n_pending = 0, 1
         while n_pending > 0:

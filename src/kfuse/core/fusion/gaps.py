@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import kernel
+from kfuse.core.compiled import array_kernel, kernel
 from kfuse.core.distances import EuclideanDistances, GraphDistances
 from kfuse.core.kd_tree import spatial_order
 from kfuse.core.neighbors import KDTreeSearch, NeighborTable
@@ -106,7 +106,7 @@ def squared_distance_of_boxes(box, other):
     return total
 
 
-@kernel
+@array_kernel
 def box_distances(i, j, boxes):
     """Find the distance of each pair of boxes."""
     distances = np.empty(i.size)
@@ -115,7 +115,7 @@ def box_distances(i, j, boxes):
     return distances
 
 
-@kernel
+@array_kernel
 def least_distances(i, j, points, starts, boxes, firsts):
     """Find the least distance of two samples of each pair of sub-clusters."""
     distances = np.empty(i.size)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import kernel, plain_kernel
+from kfuse.core.compiled import kernel
 from kfuse.core.fusion.agglomerate import NONE, Links
 from kfuse.core.fusion.index import link_weight
 from kfuse.core.neighbors import NeighborBlock
@@ -46,7 +46,7 @@ def links_between(
     k = nearest.indices.shape[1]
     if k == 0:  # one sample
         return Links(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.empty(0))
-    members, starts = members_of(labels, int(labels.max()) + 1)
+    members, starts = members_of(labels)
     last = nearest.indices[:, -1].copy(), nearest.distances[:, -1].copy()
     neighborhoods = Neighborhoods(nearest.indices, nearest.distances, *last)
 
@@ -66,21 +66,23 @@ def _room_for_links(count: int) -> Links:
     return Links(np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count), np.empty(count))
 
 
-@kernel
-def members_of(labels, n_subclusters):
+def members_of(labels: NDArray[np.intp]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """The members of each sub-cluster by ascending index, one sub-cluster after the other, and where each starts."""
-    starts = np.zeros(n_subclusters + 1, dtype=np.intp)
-    for label in labels:
-        starts[label + 1] += 1
-    starts = np.cumsum(starts)
-    members, filled = np.empty(labels.size, dtype=np.int32), starts.copy()
-    for sample in range(labels.size):
-        members[filled[labels[sample]]] = sample
-        filled[labels[sample]] += 1
+    starts = np.append(0, np.cumsum(np.bincount(labels)))
+    members = np.empty(labels.size, dtype=np.int32)
+    put_together(labels, starts.copy(), members)
     return members, starts
 
 
-@plain_kernel
+@kernel
+def put_together(labels, places, members):
+    """Put each sample at the next place for its label."""
+    for sample in range(labels.size):
+        members[places[labels[sample]]] = sample
+        places[labels[sample]] += 1
+
+
+@kernel
 def add_up_links(members, starts, begin, end, neighborhoods, labels, log_density, links, marks):
     """Add up the links that go out from a range of sub-clusters, each pair of samples on one side only."""
     around, link_to, others = marks
@@ -107,7 +109,7 @@ def add_up_links(members, starts, begin, end, neighborhoods, labels, log_density
     return count
 
 
-@plain_kernel
+@kernel
 def list_links(sample, neighborhoods, labels, others):
     """List the samples to link a sample with, as 2 * sample + (1 if each is a neighbour of the other), and count them.
 
@@ -124,7 +126,7 @@ def list_links(sample, neighborhoods, labels, others):
     return count
 
 
-@plain_kernel
+@kernel
 def mark_neighborhood(sample, indices, around):
     """Mark a sample and its neighbours."""
     around[sample] = sample
@@ -132,7 +134,7 @@ def mark_neighborhood(sample, indices, around):
         around[indices[sample, rank]] = sample
 
 
-@plain_kernel
+@kernel
 def shared_neighbors(sample, other, indices, around):
     """Count what the neighbourhoods of two samples share, each with the sample itself; `other` is near `sample`."""
     shared = 1  # `other` itself

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import triu
 
-from kfuse.core.compiled import kernel
+from kfuse.core.compiled import array_kernel
 from kfuse.core.distances import EuclideanDistances, GraphDistances
 from kfuse.core.fusion.boundary import (
     adjacent_sample_counts,
@@ -93,7 +93,7 @@ class FusionIndices:
         return i, j, n_adjacent
 
 
-@kernel
+@array_kernel
 def log_fusion_indices(i, j, n_adjacent, nearest, sizes, means, variances):
     """Eq. 7, its logarithm: FI = Con x Sim, of each pair."""
     indices = np.empty(i.size)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import kernel
+from kfuse.core.compiled import array_kernel, kernel
 
 
 class DensityMoments(NamedTuple):
@@ -18,7 +18,7 @@ class DensityMoments(NamedTuple):
     variances: NDArray[np.float64]
 
 
-@kernel
+@array_kernel
 def density_moments(density, labels, left_out, n_subclusters):
     """Mean and variance of density over each sub-cluster, without the samples that Algorithm 2 left out."""
     counts = np.zeros(n_subclusters)

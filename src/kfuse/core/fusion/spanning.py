@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import kernel
+from kfuse.core.compiled import array_kernel, kernel
 from kfuse.core.fusion.boundary import log_connectivity
 from kfuse.core.fusion.similarity import log_similarity
-from kfuse.core.tree import add_up, join_pairs
+from kfuse.core.tree import nodes_of_fusions, sizes_of_nodes
 from kfuse.core.union_find import find
 
 PAIRS_AT_A_TIME = 2**18  # that are found
@@ -61,7 +61,7 @@ def spanning_tree(n_nodes: int, *edges: Edges) -> Edges:
     return ordered.only(connecting(ordered.i, ordered.j, n_nodes))
 
 
-@kernel
+@array_kernel
 def connecting(i, j, n_nodes):
     """Find which edges connect what the ones before them do not."""
     parents = np.arange(n_nodes)
@@ -99,8 +99,8 @@ def pairs_that_may_better(tree: Edges, subclusters: SubClusters, only_best: bool
 def _leaves_in_order(tree: Edges) -> tuple[NDArray[np.intp], Stretches]:
     """Put the leaves in an order in which every fusion joins one stretch of them to the next."""
     n_fusions = tree.i.size
-    children = join_pairs(tree.i, tree.j)
-    n_leaves = add_up(children, np.ones(n_fusions + 1, dtype=np.intp))
+    children = nodes_of_fusions(tree.i, tree.j)
+    n_leaves = sizes_of_nodes(children, np.ones(n_fusions + 1, dtype=np.intp))
     starts = np.zeros(n_leaves.size, dtype=np.intp)
     for fusion in range(n_fusions - 1, -1, -1):
         first, second = children[fusion]
