@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # the gallery finds its order he
 
 project = "kfuse"
 author = "The kfuse developers"
-copyright = "the kfuse developers, BSD-3-Clause"  # noqa: A001 - Sphinx reads this name
+copyright = "the kfuse developers, BSD-3-Clause"
 version = release = kfuse.__version__
 language = "en"
 

@@ -17,8 +17,8 @@ model = KFuse().fit(digits.data)
 model.n_clusters_
 
 # %%
-# Pixels have one unit, so no scaling is needed. The contrast says how clear that number is: not very, as in most data of
-# many dimensions.
+# Pixels have one unit, so no scaling is needed. The contrast says how clear that number is: not very, as in most data
+# of many dimensions.
 
 for suggestion in model.tree_.suggest(3):
     print(f"{suggestion.n_clusters:2d} clusters: contrast {suggestion.contrast:.2f}")

@@ -15,8 +15,8 @@ from kfuse.datasets import make_shapes
 from kfuse.plots import scatter
 
 # %%
-# The first fit on a machine compiles, for ten to thirty seconds; later ones, also in other processes, do not. So a small
-# fit goes before the clock starts.
+# The first fit on a machine compiles, for ten to thirty seconds; later ones, also in other processes, do not. So a
+# small fit goes before the clock starts.
 
 KFuse().fit(make_shapes(1000)[0])
 

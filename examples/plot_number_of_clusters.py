@@ -17,7 +17,7 @@ from kfuse.plots import dendrogram, fusion_curve, scatter
 # ------------
 # Five groups with room between them.
 
-X, _ = make_blobs(600, centers=5, cluster_std=0.8, random_state=8)
+X, _ = make_blobs(600, centers=5, cluster_std=0.8, random_state=3)
 model = KFuse().fit(X)
 model.n_clusters_
 

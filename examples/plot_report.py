@@ -3,7 +3,8 @@ The interactive report
 ======================
 
 One call writes one HTML file: the samples and the tree, linked, a slider for the number of clusters, a table of what
-each cluster is, the labels for download. It works offline and holds every row. It needs ``pip install 'kfuse[report]'``.
+each cluster is, the labels for download. It works offline and holds every row.
+Install it with ``pip install 'kfuse[report]'``.
 """
 
 from sklearn.datasets import load_wine

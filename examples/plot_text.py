@@ -13,28 +13,29 @@ from sklearn.metrics import adjusted_rand_score
 from kfuse import KFuse
 
 # %%
-# Made-up notices on four subjects, between 15 and 80 words long: a third of the words come from the subject, the rest
+# Made-up notices on four subjects, between 10 and 60 words long: a third of the words come from the subject, the rest
 # from everywhere. (Real texts are harder. Sentence embeddings go in the same way as the vectors below.)
 
 SUBJECTS = {
-    "kitchen": "simmer garlic onion butter oven bake flour recipe sauce salt pepper stir bowl dough taste roast soup pan",
+    "kitchen": "simmer garlic onion butter oven bake flour recipe sauce salt pepper stir bowl dough taste roast soup",
     "space": "rocket orbit launch satellite engine crew module planet telescope mission fuel station moon lander probe",
-    "garden": "soil seed prune bloom water compost rose tomato hedge spring root leaf shade frost harvest bulb weed bee",
-    "money": "market share price bond interest bank profit investor tax budget loan rate growth trade dividend debt fund",
+    "garden": "soil seed prune bloom water compost rose tomato hedge spring root leaf shade frost harvest bulb bee",
+    "money": "market share price bond interest bank profit investor tax budget loan rate growth trade debt fund",
 }
 FILLING = "the a of and to in is for with on new first good day week people time make year small".split()
 
 rng = np.random.default_rng(0)
 texts, subjects = [], []
 for subject, words in SUBJECTS.items():
-    for length in rng.integers(15, 80, size=150):
+    for length in rng.integers(10, 60, size=150):
         own = rng.random(length) < 1 / 3
         texts.append(" ".join(np.where(own, rng.choice(words.split(), length), rng.choice(FILLING, length))))
         subjects.append(subject)
 texts[0]
 
 # %%
-# Counts of words, compared in two ways. By Euclidean distance, long texts are far from everything.
+# Counts of words, compared in two ways. By Euclidean distance, short texts are all near each
+# other and long ones far from everything, so that no subject stands out.
 
 counts = CountVectorizer(stop_words=FILLING).fit_transform(texts).toarray()
 for metric in ("euclidean", "cosine"):
@@ -42,8 +43,8 @@ for metric in ("euclidean", "cosine"):
     print(f"{metric:9s} {model.n_clusters_} clusters, ARI {adjusted_rand_score(subjects, model.labels_):.2f}")
 
 # %%
-# Tf-idf vectors have length 1, for which Euclidean and cosine distance give the same order of neighbours. ``KFuse`` takes
-# dense arrays; with a large vocabulary, reduce it first: ``TruncatedSVD(100).fit_transform(vectors)``.
+# Tf-idf vectors have length 1, for which Euclidean and cosine distance give the same order of neighbours. ``KFuse``
+# takes dense arrays; with a large vocabulary, reduce it first: ``TruncatedSVD(100).fit_transform(vectors)``.
 
 vectorizer = TfidfVectorizer(stop_words=FILLING)
 vectors = vectorizer.fit_transform(texts).toarray()
@@ -71,7 +72,7 @@ except ValueError as error:
     print(error)
 
 # %%
-# The subjects and the distances between them, in the first two principal components.
+# The clusters in the first two principal components.
 
 from kfuse.plots import scatter
 
