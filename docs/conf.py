@@ -34,6 +34,8 @@ extensions = [
 ]
 exclude_patterns = ["_build", "README.md", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5"]
 nitpicky = True
+highlight_language = "default"
+suppress_warnings = ["toc.empty_glob"]  # the page of the command line may be missing
 
 # Markdown
 myst_enable_extensions = ["colon_fence", "deflist"]
