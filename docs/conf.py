@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -35,7 +36,6 @@ extensions = [
 exclude_patterns = ["_build", "README.md", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5"]
 nitpicky = True
 highlight_language = "default"
-suppress_warnings = ["toc.empty_glob"]  # the page of the command line may be missing
 
 # Markdown
 myst_enable_extensions = ["colon_fence", "deflist"]
@@ -85,6 +85,7 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
     "min_reported_time": 0,
     "show_memory": False,
+    "write_computation_times": False,
     "show_signature": False,
     "download_all_examples": False,
     "remove_config_comments": True,
@@ -127,6 +128,11 @@ def link_to_neighbour(app: Sphinx, env: Any, node: Any, contnode: nodes.Node) ->
     return None
 
 
+def name_anchors(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Turn anchors of HTML, which other pages of the repository link to, into targets that Sphinx knows."""
+    source[0] = re.sub(r'^<a id="([\w-]+)"></a>$', r"(\1)=", source[0], flags=re.MULTILINE)
+
+
 def keep_report(app: Sphinx, exception: Exception | None) -> None:
     """Put the report that an example writes beside its page, which shows it."""
     report = Path(app.confdir, "../examples/wine.html")
@@ -137,4 +143,5 @@ def keep_report(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Connect what the extensions do not do."""
     app.connect("missing-reference", link_to_neighbour)
+    app.connect("source-read", name_anchors)
     app.connect("build-finished", keep_report)
