@@ -86,6 +86,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 0,
     "show_memory": False,
     "write_computation_times": False,
+    "ignore_repr_types": r"matplotlib|class 'list'",
     "show_signature": False,
     "download_all_examples": False,
     "remove_config_comments": True,

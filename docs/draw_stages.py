@@ -36,7 +36,7 @@ def main() -> None:
     }
     for name, draw in pictures.items():
         figure = draw(model, X)
-        figure.savefig(FOLDER / f"{name}.png", dpi=110, metadata={"Software": None})
+        figure.savefig(FOLDER / f"{name}.png", dpi=140, metadata={"Software": None})
         plt.close(figure)
 
 
@@ -97,7 +97,7 @@ def across_a_gap(model: KFuse, X: NDArray[np.float64]) -> tuple[int, int]:
 
 def draw_fusions(model: KFuse, X: NDArray[np.float64]) -> Figure:
     """Three moments of the fusion."""
-    figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=(9.6, 3), layout="constrained")
     for ax, n_clusters in zip(axes, (40, 14, model.n_clusters_), strict=True):
         plots.scatter(X, model.cut(n_clusters), ax=ax)
         ax.set_title(f"{n_clusters} left", fontsize=11)
@@ -114,7 +114,7 @@ def draw_number(model: KFuse, X: NDArray[np.float64]) -> Figure:
 
 def two_panels() -> tuple[Figure, NDArray[np.object_]]:
     """Make a figure with two panels."""
-    return plt.subplots(1, 2, figsize=(12, 4.4), layout="constrained")
+    return plt.subplots(1, 2, figsize=(9.6, 3.8), layout="constrained")
 
 
 def framed(figure: Figure, *axes: Axes) -> Figure:

@@ -2,8 +2,9 @@
 Your own distances, or a graph
 ==============================
 
-With ``metric="precomputed"``, ``KFuse`` takes distances instead of features: all of them, or a sparse graph with those
-to the nearest neighbours. So anything that has a distance can be clustered.
+With ``metric="precomputed"``, ``KFuse`` takes distances instead of features: all of them, or a
+sparse graph with those to the nearest neighbours. So anything that has a distance can be
+clustered.
 """
 
 import numpy as np
@@ -27,7 +28,11 @@ from_features = KFuse().fit(X)
 from_matrix = KFuse(metric="precomputed").fit(matrix)
 from_graph = KFuse(metric="precomputed").fit(graph)
 
-for name, model in {"features": from_features, "matrix": from_matrix, "graph": from_graph}.items():
+for name, model in {
+    "features": from_features,
+    "matrix": from_matrix,
+    "graph": from_graph,
+}.items():
     same = bool((model.labels_ == from_features.labels_).all())
     print(f"{name:9s} {model.n_clusters_} clusters, same labels: {same}")
 print(f"the matrix has {matrix.size:,} distances, the graph {graph.nnz:,}")
@@ -35,7 +40,8 @@ print(f"the matrix has {matrix.size:,} distances, the graph {graph.nnz:,}")
 # %%
 # How many neighbours the graph needs
 # -----------------------------------
-# The data says it, and the error names the number. Some thirty are mostly enough; ``n_neighbors_`` says what was used.
+# The data says it, and the error names the number. Some thirty are mostly enough;
+# ``n_neighbors_`` says what was used.
 
 try:
     KFuse(metric="precomputed").fit(kneighbors_graph(X, n_neighbors=10, mode="distance"))
@@ -46,8 +52,8 @@ print("used:", from_graph.n_neighbors_)
 # %%
 # Something that is no table: misspelt names
 # ------------------------------------------
-# Five towns, each typed sixty times with up to two slips. The distance of two words is how many letters one must
-# change, add or drop.
+# Five towns, each typed sixty times with up to two slips. The distance of two words is how
+# many letters one must change, add or drop.
 
 TOWNS = ["aberystwyth", "birmingham", "canterbury", "nottingham", "southampton"]
 LETTERS = list("abcdefghijklmnopqrstuvwxyz")
@@ -70,7 +76,10 @@ def edits(a, b):
     for i, letter in enumerate(a, start=1):
         diagonal, row[0] = row[0], i
         for j, other in enumerate(b, start=1):
-            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (letter != other))
+            diagonal, row[j] = (
+                row[j],
+                min(row[j] + 1, row[j - 1] + 1, diagonal + (letter != other)),
+            )
     return row[-1]
 
 
@@ -79,7 +88,8 @@ distances = np.array([[edits(a, b) for b in words] for a in words], dtype=float)
 model = KFuse(metric="precomputed").fit(distances)
 
 # %%
-# Five clusters, found. The densest sample of each is the name as it should be; the sparsest is the worst slip.
+# Five clusters, found. The densest sample of each is the name as it should be; the sparsest
+# is the worst slip.
 
 for cluster in range(model.n_clusters_):
     members = np.flatnonzero(model.labels_ == cluster)

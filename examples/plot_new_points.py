@@ -2,7 +2,8 @@
 Labels for new points
 =====================
 
-``predict`` gives a new sample the label of the nearest sample of the fit. Known samples keep their labels.
+``predict`` gives a new sample the label of the nearest sample of the fit. Known samples keep
+their labels.
 """
 
 import matplotlib.pyplot as plt
@@ -18,20 +19,31 @@ is_known = rng.random(len(X)) < 0.7
 model = KFuse().fit(X[is_known])
 
 # %%
-# The samples of the fit get what they have, and new samples of the same kind fall where they should.
+# The samples of the fit get what they have, and new samples of the same kind fall where they
+# should.
 
-print("known samples keep their labels:", bool((model.predict(X[is_known]) == model.labels_).all()))
+print(
+    "known samples keep their labels:",
+    bool((model.predict(X[is_known]) == model.labels_).all()),
+)
 
 new = model.predict(X[~is_known])
-agree = np.array([np.bincount(y[~is_known][new == cluster]).max() for cluster in range(model.n_clusters_)]).sum()
+agree = np.array(
+    [np.bincount(y[~is_known][new == cluster]).max() for cluster in range(model.n_clusters_)]
+).sum()
 print(f"{agree} of {len(new)} new samples are in the cluster of their shape")
 
 # %%
-# The plane, coloured by what ``predict`` says. Borders run half-way between clusters, however far away a point is.
+# The plane, coloured by what ``predict`` says. Borders run half-way between clusters,
+# however far away a point is.
 
 low, high = X.min(axis=0) - 0.5, X.max(axis=0) + 0.5
-columns, rows = np.meshgrid(np.linspace(low[0], high[0], 400), np.linspace(low[1], high[1], 400))
-regions = model.predict(np.column_stack([columns.ravel(), rows.ravel()])).reshape(columns.shape)
+columns, rows = np.meshgrid(
+    np.linspace(low[0], high[0], 400), np.linspace(low[1], high[1], 400)
+)
+regions = model.predict(np.column_stack([columns.ravel(), rows.ravel()])).reshape(
+    columns.shape
+)
 
 fig, ax = plt.subplots(figsize=(7, 5), layout="constrained")
 levels = np.arange(model.n_clusters_ + 1) - 0.5
@@ -40,8 +52,8 @@ scatter(X[is_known], model.labels_, ax=ax)
 ax.set_aspect("equal")
 
 # %%
-# So nothing is refused: a point far from all others gets a label, too. To refuse such points, compare their distance
-# with what is usual among the samples of the fit.
+# So nothing is refused: a point far from all others gets a label, too. To refuse such
+# points, compare their distance with what is usual among the samples of the fit.
 
 from sklearn.neighbors import NearestNeighbors
 

@@ -2,8 +2,8 @@
 How many clusters?
 ==================
 
-One fit holds every number of clusters. This page shows how to read what the model suggests, when to trust it, and how
-to take another number.
+One fit holds every number of clusters. This page shows how to read what the model suggests,
+when to trust it, and how to take another number.
 """
 
 import matplotlib.pyplot as plt
@@ -22,9 +22,10 @@ model = KFuse().fit(X)
 model.n_clusters_
 
 # %%
-# ``suggest`` ranks the numbers. The first is what the model took. ``strongest_border`` is the strongest connection
-# across a border that this number draws, ``weakest_inside`` the weakest connection that it leaves inside a cluster;
-# 1 is usual, 0 is none. A good number has the first near 0 and the second near or above 1.
+# ``suggest`` ranks the numbers. The first is what the model took. ``strongest_border`` is
+# the strongest connection across a border that this number draws, ``weakest_inside`` the
+# weakest connection that it leaves inside a cluster; 1 is usual, 0 is none. A good number
+# has the first near 0 and the second near or above 1.
 
 for suggestion in model.tree_.suggest(3):
     print(
@@ -33,19 +34,23 @@ for suggestion in model.tree_.suggest(3):
     )
 
 # %%
-# The same as pictures: the samples, the tree with its cut, and the stairs of strengths. The highest step is the
+# The same as a picture: the samples, and the stairs of strengths. The highest step is the
 # clearest number.
 
-fig, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
+fig, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 scatter(X, model.labels_, ax=axes[0])
-dendrogram(model, ax=axes[1])
-fusion_curve(model, ax=axes[2])
+fusion_curve(model, ax=axes[1])
+
+# %%
+# The tree has all fusions; the dashed line is the cut.
+
+ax = dendrogram(model)
 
 # %%
 # Two answers
 # -----------
-# Iris has three species, two of which overlap. The model says two, and three comes second: the data has both readings,
-# so look at more than the first line.
+# Iris has three species, two of which overlap. The model says two, and three comes second:
+# the data has both readings, so look at more than the first line.
 
 iris = load_iris(as_frame=True)
 model = KFuse().fit(iris.data)
@@ -55,17 +60,16 @@ for suggestion in model.tree_.suggest(3):
 # %%
 # ``cut`` gives the labels for any number, at once.
 
-fig, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
-fusion_curve(model, ax=axes[0])
-for ax, n_clusters in zip(axes[1:], (2, 3), strict=True):
+fig, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+for ax, n_clusters in zip(axes, (2, 3), strict=True):
     scatter(iris.data, model.cut(n_clusters), ax=ax)
     ax.set_title(f"cut({n_clusters})", fontsize=10)
 
 # %%
 # No clusters
 # -----------
-# One cloud has one cluster, and the model says so. A first suggestion of 1 means that no border is clearer than
-# chance would make it.
+# One cloud has one cluster, and the model says so. A first suggestion of 1 means that no
+# border is clearer than chance would make it.
 
 X, _ = make_blobs(600, centers=1, random_state=0)
 KFuse().fit(X).n_clusters_

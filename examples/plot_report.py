@@ -2,9 +2,9 @@
 The interactive report
 ======================
 
-One call writes one HTML file: the samples and the tree, linked, a slider for the number of clusters, a table of what
-each cluster is, the labels for download. It works offline and holds every row.
-Install it with ``pip install 'kfuse[report]'``.
+One call writes one HTML file: the samples and the tree, linked, a slider for the number of
+clusters, a table of what each cluster is, the labels for download. It works offline and holds
+every row. Install it with ``pip install 'kfuse[report]'``.
 """
 
 from sklearn.datasets import load_wine
@@ -27,8 +27,7 @@ print(f"{path.name}, {path.stat().st_size / 1e6:.1f} MB")
 # .. raw:: html
 #
 #     <p><a href="wine.html">wine.html</a></p>
-#     <iframe src="wine.html" title="The report of the wine data" loading="lazy"
-#             class="kfuse-report"></iframe>
+#     <iframe src="wine.html" title="The report of the wine data" class="kfuse-report"></iframe>
 #
 # :doc:`/report` says what each part shows.
 

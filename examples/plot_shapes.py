@@ -2,8 +2,8 @@
 Clusters of any shape
 =====================
 
-Rings, moons, spirals and blobs of different density, without a parameter. The last panel is a failure, so that
-you know what one looks like.
+Rings, moons, spirals and blobs of different density, without a parameter. The last panel is a
+failure, so that you know what one looks like.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ data = {
     "open ring around two": make_pathbased(),
 }
 
-fig, axes = plt.subplots(2, 3, figsize=(10, 6.6), layout="constrained")
+fig, axes = plt.subplots(2, 3, figsize=(9, 6.2), layout="constrained")
 for ax, (name, (X, y)) in zip(axes.flat, data.items(), strict=True):
     model = KFuse().fit(X)
     scatter(X, model.labels_, ax=ax)
@@ -32,8 +32,9 @@ for ax, (name, (X, y)) in zip(axes.flat, data.items(), strict=True):
     ax.set(xticks=[], yticks=[], aspect="equal")
 
 # %%
-# The open ring has three parts, and two are found: one of the inner clusters is taken together with a part of the ring
-# that it almost touches. When you know the number, give it, or cut the fitted tree; no second fit is needed.
+# The open ring has three parts, and two are found: one of the inner clusters is taken
+# together with a part of the ring that it almost touches. When you know the number, give it,
+# or cut the fitted tree; no second fit is needed.
 
 X, y = data["open ring around two"]
 model = KFuse().fit(X)
@@ -44,5 +45,5 @@ for ax, n_clusters in zip(axes, (model.n_clusters_, 3), strict=True):
     ax.set(xticks=[], yticks=[], aspect="equal")
 
 # %%
-# These shapes are drawn with gaps between them, which is what the method looks for. On labelled benchmark data it is
-# right less often: :doc:`/adaptive` has the figures.
+# These shapes are drawn with gaps between them, which is what the method looks for. On
+# labelled benchmark data it is right less often: :doc:`/adaptive` has the figures.
