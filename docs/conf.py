@@ -109,6 +109,7 @@ html_theme_options = {
     "pygments_light_style": "default",
     "pygments_dark_style": "github-dark-high-contrast",
 }
+html_context = {"default_mode": "auto"}
 html_sidebars: dict[str, list[str]] = {"index": []}
 
 # Links into other projects' pages. Their addresses follow from the names, so that the build needs no network.

@@ -54,9 +54,9 @@ for ax, title in zip(
 # %%
 # Fewer colours
 # -------------
-# Here the colours run into each other, and "auto" says one cluster: there is no border to
-# find. A number can still be given, but the task is another one: to have the least error
-# with so many colours. That is what k-means does, by its definition, and it does it better.
+# Here the colours run into each other, and the number found says little. A number can be
+# given, but the task is another one: to have the least error with so many colours. That is
+# what k-means does, by its definition, and it does it better.
 
 china = load_sample_image("china.jpg")[::4, ::4]
 pixels = pixels_of(china)

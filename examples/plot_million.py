@@ -18,7 +18,7 @@ from kfuse.plots import scatter
 # The first fit on a machine compiles, for ten to thirty seconds; later ones, also in other
 # processes, do not. So a small fit goes before the clock starts.
 
-KFuse().fit(make_shapes(1000)[0])
+small = KFuse().fit(make_shapes(1000)[0])
 
 # %%
 # The same shapes with ever more samples. The times are those of the machine that built this
@@ -30,16 +30,16 @@ for n_samples in (1_000, 10_000, 100_000, 1_000_000):
     model = KFuse().fit(X)
     seconds = perf_counter() - start
     score = adjusted_rand_score(y, model.labels_)
-    print(
-        f"{n_samples:9,d} samples  {seconds:6.2f} s  {model.n_clusters_} clusters  ARI {score:.4f}"
-    )
+    result = f"{model.n_clusters_} clusters, ARI {score:.4f}"
+    print(f"{n_samples:9,d} samples  {seconds:6.2f} s  {result}")
 
 # %%
 # The number of neighbours that count hardly grows with the number of samples, so memory
 # grows in proportion to it.
 
 print(
-    f"lambda = {model.natural_value_}, neighbours = {model.n_neighbors_}, sub-clusters = {model.tree_.n_leaves:,}"
+    f"lambda = {model.natural_value_}, neighbours = {model.n_neighbors_}, "
+    f"sub-clusters = {model.tree_.n_leaves:,}"
 )
 
 # %%

@@ -30,7 +30,8 @@ model.n_clusters_
 for suggestion in model.tree_.suggest(3):
     print(
         f"{suggestion.n_clusters:2d} clusters: contrast {suggestion.contrast:.2f}, "
-        f"strongest border {suggestion.strongest_border:.2f}, weakest inside {suggestion.weakest_inside:.2f}"
+        f"strongest border {suggestion.strongest_border:.2f}, "
+        f"weakest inside {suggestion.weakest_inside:.2f}"
     )
 
 # %%

@@ -27,7 +27,7 @@ print(f"{path.name}, {path.stat().st_size / 1e6:.1f} MB")
 # .. raw:: html
 #
 #     <p><a href="wine.html">wine.html</a></p>
-#     <iframe src="wine.html" title="The report of the wine data" class="kfuse-report"></iframe>
+#     <iframe src="wine.html" title="The report of the data" class="kfuse-report"></iframe>
 #
 # :doc:`/report` says what each part shows.
 

@@ -18,7 +18,7 @@ from kfuse import KFuse
 # in the same way as the vectors below.)
 
 SUBJECTS = {
-    "kitchen": "simmer garlic onion butter oven bake flour recipe sauce salt pepper stir dough",
+    "kitchen": "simmer garlic onion butter oven bake flour recipe sauce salt pepper stir",
     "space": "rocket orbit launch satellite engine crew planet telescope mission fuel probe",
     "garden": "soil seed prune bloom compost rose tomato hedge root leaf shade frost bulb bee",
     "money": "market share price bond interest bank profit tax budget loan rate trade debt",
@@ -30,11 +30,8 @@ texts, subjects = [], []
 for subject, words in SUBJECTS.items():
     for length in rng.integers(10, 60, size=150):
         own = rng.random(length) < 1 / 3
-        texts.append(
-            " ".join(
-                np.where(own, rng.choice(words.split(), length), rng.choice(FILLING, length))
-            )
-        )
+        own_words, other_words = rng.choice(words.split(), length), rng.choice(FILLING, length)
+        texts.append(" ".join(np.where(own, own_words, other_words)))
         subjects.append(subject)
 texts[0]
 
@@ -45,9 +42,8 @@ texts[0]
 counts = CountVectorizer(stop_words=FILLING).fit_transform(texts).toarray()
 for metric in ("euclidean", "cosine"):
     model = KFuse(metric=metric).fit(counts)
-    print(
-        f"{metric:9s} {model.n_clusters_} clusters, ARI {adjusted_rand_score(subjects, model.labels_):.2f}"
-    )
+    score = adjusted_rand_score(subjects, model.labels_)
+    print(f"{metric:9s} {model.n_clusters_} clusters, ARI {score:.2f}")
 
 # %%
 # Tf-idf vectors have length 1, for which Euclidean and cosine distance give the same order
@@ -67,9 +63,8 @@ for cluster in range(model.n_clusters_):
     members = np.flatnonzero(model.labels_ == cluster)
     lift = vectors[members].mean(axis=0) - vectors.mean(axis=0)
     typical = members[model.density_[members].argmax()]
-    print(
-        f"{cluster}: {', '.join(vocabulary[np.argsort(-lift)[:6]])}; like no. {typical}, on {subjects[typical]}"
-    )
+    words = ", ".join(vocabulary[np.argsort(-lift)[:6]])
+    print(f"{cluster}: {words}; like no. {typical}, on {subjects[typical]}")
 
 # %%
 # A text without any word of the vocabulary is a row of zeros, which has no direction.

@@ -64,8 +64,8 @@ class KFuse(ClusterMixin, BaseEstimator):
     n_clusters_ : int
         The number of clusters found.
     tree_ : FusionTree
-        Every number of clusters from this one fit: ``tree_.cut(k)``, ``tree_.suggest()`` with the best numbers,
-        ``tree_.to_linkage()`` for scipy's dendrogram, ``tree_.to_frame()``.
+        Every number of clusters from this one fit, a :class:`~kfuse.core.tree.FusionTree`: ``tree_.cut(k)``,
+        ``tree_.suggest()`` with the best numbers, ``tree_.to_linkage()`` for scipy's dendrogram, ``tree_.to_frame()``.
     subcluster_labels_ : ndarray of shape (n_samples,)
         The sub-cluster of each sample.
     representatives_ : ndarray of shape (n_samples,)
