@@ -135,6 +135,15 @@ def name_anchors(app: Sphinx, docname: str, source: list[str]) -> None:
     source[0] = re.sub(r'^<a id="([\w-]+)"></a>$', r"(\1)=", source[0], flags=re.MULTILINE)
 
 
+def add_results(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Show the results of the benchmarks below their description, those that there are."""
+    if docname == "benchmarks":
+        for name in ("benchmark", "gates"):
+            if Path(app.confdir, f"../benchmarks/results/{name}.md").is_file():
+                options = ":heading-offset: 1\n:relative-images:\n"
+                source[0] += f"\n```{{include}} ../benchmarks/results/{name}.md\n{options}```\n"
+
+
 def keep_report(app: Sphinx, exception: Exception | None) -> None:
     """Put the report that an example writes beside its page, which shows it."""
     report = Path(app.confdir, "../examples/wine.html")
@@ -146,4 +155,5 @@ def setup(app: Sphinx) -> None:
     """Connect what the extensions do not do."""
     app.connect("missing-reference", link_to_neighbour)
     app.connect("source-read", name_anchors)
+    app.connect("source-read", add_results)
     app.connect("build-finished", keep_report)

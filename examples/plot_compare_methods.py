@@ -66,9 +66,8 @@ for row, (name, (X, y)) in zip(axes, sets.items(), strict=True):
     told = 3 if name == "no structure" else y.max() + 1
     for ax, (method, estimator) in zip(row, methods_for(told).items(), strict=True):
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # spectral clustering warns about graphs in several pieces
+            # Spectral clustering warns about graphs in several pieces.
+            warnings.simplefilter("ignore")
             labels = clone(estimator).fit_predict(X)
         scatter(X, labels, ax=ax)
         ax.set(xticks=[], yticks=[], xlim=(-2.7, 2.7), ylim=(-2.7, 2.7))
