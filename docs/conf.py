@@ -33,7 +33,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "README.md", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5"]
+exclude_patterns = ["_build", "_templates", "README.md", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5"]
 nitpicky = True
 highlight_language = "default"
 
@@ -46,6 +46,7 @@ copybutton_prompt_is_regexp = True
 # The reference: docstrings hold the types, so signatures stay short.
 autodoc_typehints = "none"
 autosummary_generate = True
+templates_path = ["_templates"]
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 

@@ -32,12 +32,18 @@ for ax, (name, (X, y)) in zip(axes.flat, data.items(), strict=True):
     ax.set(xticks=[], yticks=[], aspect="equal")
 
 # %%
-# The open ring has three parts, and two are found: one of the inner clusters is taken
-# together with a part of the ring that it almost touches. When you know the number, give it,
-# or cut the fitted tree; no second fit is needed.
+# The last set has three parts, and two are found: one of the inner clusters is taken
+# together with the ring, which it almost touches. The suggestions warn of it, as several
+# numbers have about the same contrast.
 
 X, y = data["open ring around two"]
 model = KFuse().fit(X)
+for suggestion in model.tree_.suggest(3):
+    print(f"{suggestion.n_clusters} clusters: contrast {suggestion.contrast:.2f}")
+
+# %%
+# When you know the number, give it, or cut the fitted tree; no second fit is needed.
+
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
 for ax, n_clusters in zip(axes, (model.n_clusters_, 3), strict=True):
     scatter(X, model.cut(n_clusters), ax=ax)
