@@ -132,8 +132,15 @@ def link_to_neighbour(app: Sphinx, env: Any, node: Any, contnode: nodes.Node) ->
 
 
 def name_anchors(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Turn anchors of HTML, which other pages of the repository link to, into targets that Sphinx knows."""
+    """Turn anchors of HTML, which work on the repository's pages, and links to them into what Sphinx knows."""
+
+    def link(match: re.Match[str]) -> str:
+        page = Path(app.env.doc2path(docname)).parent / match[1]
+        is_anchor = page.is_file() and f'<a id="{match[2]}">' in page.read_text("utf-8")
+        return f"](#{match[2]})" if is_anchor else match[0]
+
     source[0] = re.sub(r'^<a id="([\w-]+)"></a>$', r"(\1)=", source[0], flags=re.MULTILINE)
+    source[0] = re.sub(r"\]\(([\w/.]+\.md)#([\w-]+)\)", link, source[0])
 
 
 def add_results(app: Sphinx, docname: str, source: list[str]) -> None:
