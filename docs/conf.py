@@ -131,8 +131,8 @@ def link_to_neighbour(app: Sphinx, env: Any, node: Any, contnode: nodes.Node) ->
     return None
 
 
-def name_anchors(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Turn anchors of HTML, which work on the repository's pages, and links to them into what Sphinx knows."""
+def adapt_links(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Turn what works on the repository's pages, anchors of HTML and links to examples, into what Sphinx knows."""
 
     def link(match: re.Match[str]) -> str:
         page = Path(app.env.doc2path(docname)).parent / match[1]
@@ -141,6 +141,7 @@ def name_anchors(app: Sphinx, docname: str, source: list[str]) -> None:
 
     source[0] = re.sub(r'^<a id="([\w-]+)"></a>$', r"(\1)=", source[0], flags=re.MULTILINE)
     source[0] = re.sub(r"\]\(([\w/.]+\.md)#([\w-]+)\)", link, source[0])
+    source[0] = re.sub(r"\]\(\.\./examples/(plot_\w+)\.py\)", r"](/gallery/\1.rst)", source[0])
 
 
 def add_results(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -162,6 +163,6 @@ def keep_report(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Connect what the extensions do not do."""
     app.connect("missing-reference", link_to_neighbour)
-    app.connect("source-read", name_anchors)
+    app.connect("source-read", adapt_links)
     app.connect("source-read", add_results)
     app.connect("build-finished", keep_report)

@@ -94,6 +94,27 @@ def test_example_runs(script, quiet_folder):
     runpy.run_path(str(script))
 
 
+DOCUMENTS = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md")), ROOT / "benchmarks" / "README.md"]
+
+
+@pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_work_on_the_pages_of_the_repository(page):
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
+        file, _, anchor = link.partition("#")
+        if not file.startswith("https:"):
+            target = page.parent / file if file else page
+            assert target.exists(), f"{page.name} links to {link}"
+            assert not anchor or anchor in _anchors(target), f"{page.name} links to {link}"
+
+
+def _anchors(page):
+    """The anchors that a page has by its headings and by HTML."""
+    text = page.read_text("utf-8")
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    slugs = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+    return slugs | set(re.findall(r'<a id="([\w-]+)">', text))
+
+
 def test_gallery_has_an_order_for_every_example():
     settings = (ROOT / "docs" / "conf.py").read_text("utf-8")
     listed = re.findall(r'^    "(plot_\w+\.py)",$', settings, re.MULTILINE)
