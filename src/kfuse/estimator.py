@@ -64,8 +64,8 @@ class KFuse(ClusterMixin, BaseEstimator):
     n_clusters_ : int
         The number of clusters found.
     tree_ : FusionTree
-        Every number of clusters from this one fit: ``tree_.cut(k)``, ``tree_.suggest()`` with the best numbers,
-        ``tree_.to_linkage()`` for scipy's dendrogram, ``tree_.to_frame()``.
+        Every number of clusters from this one fit, a :class:`~kfuse.core.tree.FusionTree`: ``tree_.cut(k)``,
+        ``tree_.suggest()`` with the best numbers, ``tree_.to_linkage()`` for scipy's dendrogram, ``tree_.to_frame()``.
     subcluster_labels_ : ndarray of shape (n_samples,)
         The sub-cluster of each sample.
     representatives_ : ndarray of shape (n_samples,)
@@ -83,7 +83,7 @@ class KFuse(ClusterMixin, BaseEstimator):
         True for outliers.
     n_features_in_ : int
         The number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, if X was a data frame with string column names.
 
     References

@@ -44,7 +44,7 @@ class LDPMST(ClusterMixin, BaseEstimator):
         The natural characteristic value (lambda).
     n_features_in_ : int
         The number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, if X was a data frame with string column names.
 
     References

@@ -39,7 +39,7 @@ class WANNDPC(ClusterMixin, BaseEstimator):
         The cluster of each sample: 0, 1, ... by falling size, then by smallest sample index.
     n_clusters_ : int
         The number of clusters found.
-    centers_ : ndarray of shape (n_clusters_,)
+    centers_ : ndarray of shape (`n_clusters_`,)
         The sample at the centre of each cluster.
     density_ : ndarray of shape (n_samples,)
         The density (rho) of each sample.
@@ -51,7 +51,7 @@ class WANNDPC(ClusterMixin, BaseEstimator):
         How many close neighbours each sample has.
     n_features_in_ : int
         The number of features seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, if X was a data frame with string column names.
 
     References

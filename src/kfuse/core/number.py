@@ -24,6 +24,17 @@ class Suggestion(NamedTuple):
 
     Strengths are multiples of what is usual for a fusion of that size: 1 is usual, 0 is no connection. One cluster has
     no border, so its contrast is that of the weakest fusion with no connection, and compares with no other.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The number of clusters.
+    contrast : float
+        From 0 to 1: the gap between the two strengths below, each taken as s / (1 + s). The larger, the clearer.
+    strongest_border : float
+        The strength of the strongest fusion that this number undoes.
+    weakest_inside : float
+        The strength of the weakest fusion that this number keeps.
     """
 
     n_clusters: int

@@ -17,10 +17,35 @@ if TYPE_CHECKING:
 
 
 class FusionTree(NamedTuple):
-    """How sub-clusters fuse into one cluster.
+    """How sub-clusters fuse into one cluster: the `tree_` of a fitted :class:`~kfuse.KFuse`.
 
     Nodes are numbered as in scipy: 0 to n_leaves - 1 are the leaves, n_leaves + t is what fusion t makes. Fusions
     come in the order in which they happen.
+
+    Attributes
+    ----------
+    leaf_labels : ndarray of shape (n_samples,)
+        The leaf, which is a sub-cluster, of each sample.
+    children : ndarray of shape (n_leaves - 1, 2)
+        The two nodes that each fusion joins.
+    log_index : ndarray of shape (n_leaves - 1,)
+        The logarithm of the fusion index at which each fusion happened.
+    sizes : ndarray of shape (2 * n_leaves - 1,)
+        The number of samples in each node.
+    leaving : ndarray of shape (n_samples,) or None
+        The place of each sample in the order of leaving its leaf, -1 to stay; None with ``fusion="paper"``.
+    strength : ndarray of shape (n_leaves - 1,) or None
+        Each fusion compared with what is usual for its size: 1 is usual, 0 is no connection; None with
+        ``fusion="paper"``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from kfuse import KFuse
+    >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+    >>> tree = KFuse().fit(X).tree_
+    >>> tree.sizes[-1].item(), tree.n_leaves == len(tree.children) + 1
+    (300, True)
     """
 
     leaf_labels: NDArray[np.intp]  # the leaf of each sample
@@ -52,6 +77,24 @@ class FusionTree(NamedTuple):
 
         Beyond the number of leaves, the sparsest samples leave their sub-clusters one after the other. Labels are
         0, 1, ... by falling cluster size; of equal sizes, the one with the smallest sample index comes first.
+
+        Parameters
+        ----------
+        n_clusters : int
+            The number of clusters.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The cluster of each sample.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from kfuse import KFuse
+        >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+        >>> int(KFuse().fit(X).tree_.cut(7).max()) + 1
+        7
         """
         n_clusters = operator.index(n_clusters)
         if n_clusters < 1:
@@ -64,7 +107,27 @@ class FusionTree(NamedTuple):
         return labels_by_size(labels)
 
     def suggest(self, n: int = 5) -> list[Suggestion]:
-        """Rank the best numbers of clusters; the first is the one that ``n_clusters="auto"`` takes."""
+        """Rank the best numbers of clusters; the first is the one that ``n_clusters="auto"`` takes.
+
+        Parameters
+        ----------
+        n : int, default=5
+            How many to give at most.
+
+        Returns
+        -------
+        list of Suggestion
+            The numbers with what speaks for them, the best first, the others by falling contrast.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from kfuse import KFuse
+        >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+        >>> best = KFuse().fit(X).tree_.suggest()[0]
+        >>> best.n_clusters, best.strongest_border < best.weakest_inside
+        (2, True)
+        """
         if n < 1:
             raise ValueError(f"n must be at least 1, got {n}.")
         if self.strength is None:
@@ -78,6 +141,20 @@ class FusionTree(NamedTuple):
 
         Leaves are sub-clusters. Heights are how far the logarithm of the fusion index fell below that of the first
         fusion, and never fall; a fusion of index zero stands one above the highest other.
+
+        Returns
+        -------
+        ndarray of shape (n_leaves - 1, 4)
+            For each fusion: the two nodes, the height, and the number of leaves below it.
+
+        Examples
+        --------
+        >>> from scipy.cluster.hierarchy import is_valid_linkage
+        >>> from sklearn.datasets import make_moons
+        >>> from kfuse import KFuse
+        >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+        >>> bool(is_valid_linkage(KFuse().fit(X).tree_.to_linkage()))
+        True
         """
         heights = self.log_index.max(initial=-np.inf) - self.log_index
         known = np.isfinite(heights)
@@ -88,7 +165,21 @@ class FusionTree(NamedTuple):
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """Give one row per fusion: what fuses, its index, the size, and how many clusters remain after it."""
+        """Give one row per fusion: what fuses, its index, the size, and how many clusters remain after it.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns are ``first``, ``second`` and ``fused`` (nodes), ``log_index``, ``size`` and ``n_clusters``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from kfuse import KFuse
+        >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+        >>> KFuse().fit(X).tree_.to_frame()["n_clusters"].tail(3).tolist()
+        [3, 2, 1]
+        """
         try:
             import pandas as pd  # noqa: PLC0415 - an optional dependency
         except ImportError as error:

@@ -17,7 +17,19 @@ from kfuse.datasets.registry import ENTRIES, Entry, RemoteFile, find
 
 
 class Dataset(NamedTuple):
-    """A labelled data set."""
+    """A labelled data set, as `load` gives it.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The samples.
+    y : ndarray of shape (n_samples,)
+        The cluster of each sample.
+    name : str
+        The name in the study.
+    origin : str
+        Where it was taken from.
+    """
 
     X: NDArray[np.float64]
     y: NDArray[np.intp]

@@ -1,0 +1,84 @@
+"""
+Text: cosine distance
+=====================
+
+Texts differ in length, and length is not the subject. Cosine distance looks at the direction
+only: which words, in which proportion.
+"""
+
+import numpy as np
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.metrics import adjusted_rand_score
+
+from kfuse import KFuse
+
+# %%
+# Made-up notices on four subjects, between 10 and 60 words long: a third of the words come
+# from the subject, the rest from everywhere. (Real texts are harder. Sentence embeddings go
+# in the same way as the vectors below.)
+
+SUBJECTS = {
+    "kitchen": "simmer garlic onion butter oven bake flour recipe sauce salt pepper stir",
+    "space": "rocket orbit launch satellite engine crew planet telescope mission fuel probe",
+    "garden": "soil seed prune bloom compost rose tomato hedge root leaf shade frost bulb bee",
+    "money": "market share price bond interest bank profit tax budget loan rate trade debt",
+}
+FILLING = "the a of and to in is for with on new first good day week people time make".split()
+
+rng = np.random.default_rng(0)
+texts, subjects = [], []
+for subject, words in SUBJECTS.items():
+    for length in rng.integers(10, 60, size=150):
+        own = rng.random(length) < 1 / 3
+        own_words, other_words = rng.choice(words.split(), length), rng.choice(FILLING, length)
+        texts.append(" ".join(np.where(own, own_words, other_words)))
+        subjects.append(subject)
+texts[0]
+
+# %%
+# Counts of words, compared in two ways. By Euclidean distance, short texts are all near each
+# other and long ones far from everything, so that no subject stands out.
+
+counts = CountVectorizer(stop_words=FILLING).fit_transform(texts).toarray()
+for metric in ("euclidean", "cosine"):
+    model = KFuse(metric=metric).fit(counts)
+    score = adjusted_rand_score(subjects, model.labels_)
+    print(f"{metric:9s} {model.n_clusters_} clusters, ARI {score:.2f}")
+
+# %%
+# Tf-idf vectors have length 1, for which Euclidean and cosine distance give the same order
+# of neighbours. ``KFuse`` takes dense arrays; with a large vocabulary, reduce it first:
+# ``TruncatedSVD(100).fit_transform(vectors)``.
+
+vectorizer = TfidfVectorizer(stop_words=FILLING)
+vectors = vectorizer.fit_transform(texts).toarray()
+model = KFuse(metric="cosine").fit(vectors)
+print(f"{model.n_clusters_} clusters, ARI {adjusted_rand_score(subjects, model.labels_):.2f}")
+
+# %%
+# The words that set each cluster apart, and its most typical text (the densest sample).
+
+vocabulary = vectorizer.get_feature_names_out()
+for cluster in range(model.n_clusters_):
+    members = np.flatnonzero(model.labels_ == cluster)
+    lift = vectors[members].mean(axis=0) - vectors.mean(axis=0)
+    typical = members[model.density_[members].argmax()]
+    words = ", ".join(vocabulary[np.argsort(-lift)[:6]])
+    print(f"{cluster}: {words}; like no. {typical}, on {subjects[typical]}")
+
+# %%
+# A text without any word of the vocabulary is a row of zeros, which has no direction.
+# ``KFuse`` says so, and which row; drop such rows first.
+
+vectors[7] = 0
+try:
+    KFuse(metric="cosine").fit(vectors)
+except ValueError as error:
+    print(error)
+
+# %%
+# The clusters in the first two principal components.
+
+from kfuse.plots import scatter
+
+ax = scatter(np.delete(vectors, 7, axis=0), np.delete(model.labels_, 7))
