@@ -19,6 +19,11 @@ def kernel(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     return array_kernel(function, _nrt=False, **options)
 
 
+def inner_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a `function` into each of its callers: where calls are many, handing arrays over takes its time."""
+    return kernel(function, forceinline=True)
+
+
 def array_kernel(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     """Compile a function that may make arrays; where no folder can hold the cache, compile in each process."""
     try:

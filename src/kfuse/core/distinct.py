@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from kfuse.core import kd_tree
 from kfuse.core.distances import MetricDistances
-from kfuse.core.natural import FIRST_LOOK
 from kfuse.core.neighbors import ApproximateSearch, KDTreeSearch, NeighborTable
 
 
@@ -60,7 +59,7 @@ def _by_distance_zero(neighbors: NeighborTable) -> NDArray[np.intp]:
     second for the first itself. As many neighbours are asked for as the next stage will want.
     """
     leader = np.arange(neighbors.n_samples)
-    for block in neighbors.blocks(min(FIRST_LOOK, neighbors.search.most_neighbors)):
+    for block in neighbors.blocks(neighbors.first_look):
         if block.indices.shape[1]:
             twins = block.distances[:, 0] == 0
             leader[block.rows[twins]] = np.minimum(block.rows[twins], block.indices[twins, 0])

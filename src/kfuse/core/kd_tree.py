@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import fast_kernel, kernel
+from kfuse.core.compiled import fast_kernel, inner_kernel, kernel
 from kfuse.core.nearest import keep_nearest, place_sorted
 
 LEAF_SIZE = 16
@@ -230,7 +230,6 @@ class Group(NamedTuple):
     """A few queries near each other, which walk down the tree together."""
 
     points: NDArray[np.float64]
-    columns: NDArray[np.float64]  # the same, feature by feature
     box: NDArray[np.float64]  # their least and greatest coordinates
     own: NDArray[np.int64]  # the samples that they are, -1 for none
     reach: NDArray[np.float64]  # candidates beyond this squared distance are not among the k nearest
@@ -239,8 +238,7 @@ class Group(NamedTuple):
     squares: NDArray[np.float64]  # ... and their squared distances
     pending: NDArray[np.int64]  # nodes to look into ...
     gaps: NDArray[np.float64]  # ... and how far they are from the box, squared
-    gaps_to_leaf: NDArray[np.float64]  # from each query, and ...
-    squares_in_leaf: NDArray[np.float64]  # ... from one to each sample in it
+    squares_in_leaf: NDArray[np.float64]  # squared distances from a query to each sample of a leaf
 
 
 def nearest(
@@ -273,7 +271,6 @@ def write_nearest(
     room = 2 * k + 2 * LEAF_SIZE
     group = Group(
         points=np.zeros((GROUP_SIZE, n_features)),
-        columns=np.zeros((n_features, GROUP_SIZE)),
         box=np.empty((2, n_features)),
         own=np.empty(GROUP_SIZE, dtype=np.int64),
         reach=np.empty(GROUP_SIZE),
@@ -282,7 +279,6 @@ def write_nearest(
         squares=np.empty((GROUP_SIZE, room)),
         pending=np.empty(MAX_DEPTH, dtype=np.int64),
         gaps=np.empty(MAX_DEPTH),
-        gaps_to_leaf=np.empty(GROUP_SIZE),
         squares_in_leaf=np.empty(LEAF_SIZE),
     )
     if k > 0:
@@ -294,15 +290,15 @@ def write_nearest(
 def query(tree, queries, own, places, indices, distances, group):
     """Find and write the nearest samples to all queries, one group after the other."""
     for first in range(0, queries.shape[0], GROUP_SIZE):
-        gather(group, queries, own, first)
+        size = min(GROUP_SIZE, queries.shape[0] - first)
+        gather(group, queries, own, first, size)
         walk(tree, group, indices.shape[1])
-        write_candidates(group, places, first, indices, distances)
+        write_candidates(group, places, first, size, indices, distances)
 
 
 @kernel
-def gather(group, queries, own, first):
-    """Make a group of the next queries; where there are too few, the rest reaches nothing."""
-    size = min(GROUP_SIZE, queries.shape[0] - first)
+def gather(group, queries, own, first, size):
+    """Make a group of the next queries; the places that are left reach nothing."""
     for member in range(GROUP_SIZE):
         group.n_found[member] = 0
         group.own[member] = own[first + member] if member < size else -1
@@ -311,7 +307,7 @@ def gather(group, queries, own, first):
         least = greatest = queries[first, feature]
         for member in range(size):
             value = queries[first + member, feature]
-            group.points[member, feature] = group.columns[feature, member] = value
+            group.points[member, feature] = value
             least, greatest = min(least, value), max(greatest, value)
         group.box[0, feature], group.box[1, feature] = least, greatest
 
@@ -340,20 +336,19 @@ def walk(tree, group, k):
                 reach = max(reach, group.reach[member])
 
 
-@kernel
+@inner_kernel
 def look_into(tree, leaf, group, k):
     """Add the samples of a leaf to the candidates of those that reach it; give whether someone's reach shrank.
 
     Candidates gather until there are twice as many as needed; then the farther ones go, and the reach shrinks.
     """
-    gaps, squares = group.gaps_to_leaf, group.squares_in_leaf
+    squares = group.squares_in_leaf
     start, size = tree.starts[leaf], tree.stops[leaf] - tree.starts[leaf]
     room, rounding = group.found.shape[1] - LEAF_SIZE, rounding_of_gaps(group.points.shape[1])
     has_shrunk = False
-    squared_gaps(group.columns, tree.bounds, leaf, gaps)
     for member in range(GROUP_SIZE):
         reach = group.reach[member]
-        if gaps[member] * rounding > reach:
+        if reach < 0.0 or gap_to(group.points, member, tree.bounds, leaf) * rounding > reach:
             continue
         squared_distances(group.points, member, tree.leaves, leaf - tree.starts.size // 2, squares)
         count, own = group.n_found[member], group.own[member]
@@ -370,10 +365,10 @@ def look_into(tree, leaf, group, k):
 
 
 @kernel
-def write_candidates(group, places, first, indices, distances):
+def write_candidates(group, places, first, size, indices, distances):
     """Write the nearest candidates of each query, sorted."""
     k, room = indices.shape[1], group.found.shape[1] - LEAF_SIZE
-    for member in range(min(GROUP_SIZE, places.size - first)):
+    for member in range(size):
         found, squares, place = group.found[member], group.squares[member], places[first + member]
         count, _ = keep_nearest(squares, found, group.n_found[member], k, group.reach[member], room)
         for j in range(count):
@@ -397,19 +392,18 @@ def gap_between(box, bounds, node):
     return total
 
 
-@kernel
-def squared_gaps(columns, bounds, leaf, gaps):
-    """Compute the least squared distances from all of a group to the box of a leaf, but for rounding."""
-    for member in range(GROUP_SIZE):
-        gaps[member] = 0.0
-    for feature in range(columns.shape[0]):
-        low, high = bounds[leaf, 0, feature], bounds[leaf, 1, feature]
-        for member in range(GROUP_SIZE):
-            outside = max(low - columns[feature, member], columns[feature, member] - high)
-            gaps[member] += max(outside, 0.0) ** 2
+@fast_kernel
+def gap_to(points, member, bounds, node):
+    """Compute the least squared distance from a point to the box of a node, but for rounding."""
+    total = 0.0
+    for feature in range(points.shape[1]):
+        coordinate = points[member, feature]
+        outside = max(bounds[node, 0, feature] - coordinate, coordinate - bounds[node, 1, feature])
+        total += max(outside, 0.0) ** 2
+    return total
 
 
-@kernel
+@inner_kernel
 def squared_distances(points, member, leaves, leaf, squares):
     """Compute the squared distances from a point to all of a leaf."""
     for j in range(LEAF_SIZE):

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from kfuse.core.compiled import kernel
 from kfuse.core.neighbors import NeighborTable
 
-FIRST_LOOK = 32  # neighbours to ask for at first: data in few dimensions needs no more in any stage
-MOST_WIDENING = 4  # of that look, for the next one
+MOST_WIDENING = 4  # of a look, for the next one
 MARGIN = 1.1  # the next look asks for a little more than it expects to need
 
 
@@ -34,7 +33,7 @@ def search(neighbors: NeighborTable, reach: float = math.inf) -> NaturalNeighbor
     Later stages will want as many neighbours as the largest reverse count, but at most `reach` * lambda.
     """
     n_samples = neighbors.n_samples
-    look = min(FIRST_LOOK, neighbors.search.most_neighbors)
+    look = neighbors.first_look
     while True:
         found_in_round = np.bincount(_first_rounds(neighbors, look), minlength=look + 2)[1 : look + 1]
         natural_value = _stopping_round(found_in_round)

@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
@@ -28,7 +29,10 @@ ENTRIES_KEPT = 350_000_000  # of the table of neighbours (12 bytes each) before 
 KD_TREE_DIMENSIONS = 12  # above, looking at every sample is about as fast if there are few
 TRIED_DIMENSIONS = range(7, 129)  # where either search can be many times the faster, so that both are tried, ...
 TRIED_SAMPLES = 10_000  # ... if there are so many samples, ...
-STRETCHES_TRIED, ROWS_TRIED, NEIGHBORS_TRIED = 8, 16, 32  # ... on a few of them, in stretches of near ones
+STRETCHES_TRIED, ROWS_TRIED = 8, 16  # ... on a few of them, in stretches of near ones
+FIRST_LOOK = 32  # neighbours to ask for at first: data in few dimensions needs no more in any stage, ...
+LONG_LOOK = 160  # ... and few data needs more than this; ...
+LITTLE_LONGER = 2.0  # ... ask for so many if they take at most this times as long
 ENTRIES_PER_BLOCK = 2**20  # of distances or neighbours that one thread holds at a time
 
 
@@ -45,6 +49,7 @@ class NeighborSearch(Protocol):
 
     visiting_order: NDArray[np.intp]  # the order of samples in which a search is fastest
     most_neighbors: int  # that can be asked for
+    asks_again_cheaply: bool = True  # for more neighbours of the same samples
     distances: Distances  # what it searches by
 
     def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
@@ -70,6 +75,8 @@ class NeighborSearch(Protocol):
 
 class RowSearch(NeighborSearch):
     """Computes every distance; for any metric."""
+
+    asks_again_cheaply = False
 
     def __init__(self, distances: Distances):
         self.distances = distances
@@ -97,6 +104,7 @@ class BruteForceSearch(RowSearch):
     """Looks at every sample, but computes few distances; for Euclidean distances in many dimensions."""
 
     distances: EuclideanDistances
+    asks_again_cheaply = True  # it keeps short lists
 
     def __init__(self, distances: EuclideanDistances):
         super().__init__(distances)
@@ -117,6 +125,7 @@ class KDTreeSearch(NeighborSearch):
     """Looks only where a neighbour can be; for Euclidean distances in few dimensions."""
 
     distances: EuclideanDistances
+    asks_again_cheaply = False
 
     def __init__(self, distances: EuclideanDistances, n_threads: int = 1, tree: kd_tree.KDTree | None = None):
         self.distances = distances
@@ -149,6 +158,7 @@ class ApproximateSearch(RowSearch):
     """Looks at likely neighbours only; for features, and metrics that pynndescent knows."""
 
     distances: EuclideanDistances | MetricDistances
+    asks_again_cheaply = True  # it keeps lists, too
 
     def __init__(self, distances: EuclideanDistances | MetricDistances, seed: int):
         super().__init__(distances)
@@ -220,13 +230,13 @@ def faster_search(distances: EuclideanDistances, n_threads: int) -> NeighborSear
     return min(searches, key=_time_of_a_try)
 
 
-def _time_of_a_try(search: NeighborSearch) -> float:
+def _time_of_a_try(search: NeighborSearch, k: int = FIRST_LOOK) -> float:
     """The seconds that this thread works, not waits, on a few samples from all over the data."""
     starts = np.linspace(0, len(search.visiting_order) - ROWS_TRIED, STRETCHES_TRIED, dtype=np.intp)
     rows = search.visiting_order[(starts[:, None] + np.arange(ROWS_TRIED)).ravel()]
-    search.query(rows[:2], NEIGHBORS_TRIED)  # compiles
+    search.query(rows[:2], k)  # compiles
     start = time.thread_time()
-    search.query(rows, NEIGHBORS_TRIED)
+    search.query(rows, k)
     return time.thread_time() - start
 
 
@@ -256,6 +266,18 @@ class NeighborTable:
         self.n_samples = search.distances.n_samples
         self.n_threads = n_threads
         self._kept: NeighborBlock | None = None
+
+    @cached_property
+    def first_look(self) -> int:
+        """How many neighbours to ask for at first.
+
+        In many dimensions, most of the time goes into looking where neighbours might be, however many they are.
+        """
+        look = FIRST_LOOK
+        if not self.search.asks_again_cheaply and self.n_samples >= TRIED_SAMPLES:
+            few, many = (_time_of_a_try(self.search, k) for k in (FIRST_LOOK, LONG_LOOK))
+            look = LONG_LOOK if many <= LITTLE_LONGER * few else FIRST_LOOK
+        return min(look, self.search.most_neighbors)
 
     def blocks(self, k: int) -> Iterator[NeighborBlock]:
         """Give the k nearest neighbours of every sample, each sample once, in no particular order."""
