@@ -1,7 +1,7 @@
 """MNIST in two dimensions, by UMAP: a stated stand-in for the embedding that the paper must have used but not named.
 
 The settings are those that UMAP's documentation recommends for clustering, with MNIST as its example: 30 neighbours, a
-least distance of 0, two dimensions, and the seed 42. Needs ``pip install umap-learn``.
+least distance of 0, two dimensions, and the seed 42. Needs ``pip install -e '.[embedding]'``.
 """
 
 from __future__ import annotations

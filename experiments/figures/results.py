@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ METHODS_OF_THE_GRID = (
 FACES_A_ROW = 2  # persons, of ten pictures each
 FACE_SIDE = 64
 GREY_LEVELS = 242
-FACE_SHOWN = 32  # the side of a face in the picture: small, because it illustrates and is not to be used as data
+FACE_SHOWN = 32  # the side of a face in the picture
 
 
 def grid(folder: Path | None, results: Path) -> Figure:
@@ -127,6 +128,17 @@ def _confusion(ax: Axes, labels: NDArray[np.intp], y: NDArray[np.intp]) -> None:
 
 def faces(folder: Path | None, results: Path) -> Figure:
     """Olivetti: faces in the colour of the cluster that stands for the person; grey ones are in another."""
+    return _faces(folder, lambda data: _small(load(data.name, folder=folder).X / GREY_LEVELS))
+
+
+def faces_without_photographs(folder: Path | None, results: Path) -> Figure:
+    """The same with an oval for each face: the photographs are not part of the project."""
+    across = np.linspace(-1.2, 1.2, FACE_SHOWN)
+    oval = np.where(across[:, None] ** 2 + (1.25 * across[None, :]) ** 2 <= 1, 0.85, 0.25)
+    return _faces(folder, lambda data: np.broadcast_to(oval, (len(data.X), FACE_SHOWN, FACE_SHOWN)))
+
+
+def _faces(folder: Path | None, pictures_of: Callable[[Dataset], NDArray[np.float64]]) -> Figure:
     import matplotlib.pyplot as plt  # noqa: PLC0415 - slow to import
 
     data = scaled("OlivettiFaces", folder)
@@ -134,7 +146,7 @@ def faces(folder: Path | None, results: Path) -> Figure:
     person = dict(_matches(labels, data.y))
     recognised = np.array([person.get(label) == y for label, y in zip(labels, data.y, strict=True)])
     colours = plt.get_cmap("hsv")(np.arange(40) * 7 % 40 / 40)[:, :3]
-    pictures = _small(load(data.name, folder=folder).X / GREY_LEVELS)[..., None] * np.ones(3)
+    pictures = pictures_of(data)[..., None] * np.ones(3)
     tint = np.where(recognised[:, None], colours[data.y], 1.0)[:, None, None, :]
     pictures = pictures * (0.35 + 0.65 * tint)
     order = np.argsort(data.y, kind="stable").reshape(-1, 10 * FACES_A_ROW)
