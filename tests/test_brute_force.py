@@ -7,7 +7,8 @@ from threadpoolctl import threadpool_info
 from kfuse.core import brute_force as room
 from kfuse.core.brute_force import BruteForce, Screen, reach_of
 from kfuse.core.distances import CosineDistances, EuclideanDistances
-from kfuse.core.neighbors import BruteForceSearch, NeighborTable, RowSearch
+from kfuse.core.fusion.bridges import shortest_bridges
+from kfuse.core.neighbors import BruteForceSearch, KDTreeSearch, NeighborTable, RowSearch
 
 
 def integer_grid(rng, n, d):
@@ -182,6 +183,23 @@ def test_search_equals_the_search_in_rows(kind, n_threads, monkeypatch):
     expected = NeighborTable(RowSearch(distances), n_threads).collect(25)
     np.testing.assert_array_equal(found.indices, expected.indices)
     np.testing.assert_array_equal(found.distances, expected.distances)
+
+
+@pytest.mark.parametrize("distances_of", [EuclideanDistances, CosineDistances])
+@pytest.mark.parametrize("kind", [integer_grid, pixels, gaussian, far_apart, duplicates])
+def test_bridges_equal_those_of_the_search_in_rows(kind, distances_of, monkeypatch):
+    monkeypatch.setattr(room, "ROWS_AT_A_TIME", 16)
+    rng = np.random.default_rng(10)
+    for n_pieces in (1, 2, 3, 20, 90):
+        X = kind(rng, 90, 8) + np.eye(8)[0] * 9.0
+        _, piece = np.unique(rng.integers(0, n_pieces, 90), return_inverse=True)
+        found = [
+            shortest_bridges(search(distances_of(X)), piece.astype(np.int32))
+            for search in (BruteForceSearch, RowSearch, KDTreeSearch)
+        ]
+        for other in found[1:]:
+            for field, expected in zip(found[0], other, strict=True):
+                np.testing.assert_array_equal(field, expected)
 
 
 def blas_threads():

@@ -80,6 +80,18 @@ class BruteForce:
         sort_rows(indices, distances)
         return indices, distances
 
+    def nearest_elsewhere(
+        self, rows: NDArray[np.intp], piece: NDArray[np.int32], at_most: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Find the nearest sample of another piece for each of `rows`; the number of samples if none is near enough."""
+        screen = self._current_screen()
+        indices, distances = self._nobody(rows, 1)
+        distances[:, 0] = at_most
+        for columns, bounds in screen.blocks(rows):
+            bounds[piece[rows][:, None] == piece[columns]] = np.nan  # which is not within any reach
+            improve(bounds, columns, rows, self.points, screen.reach, indices, distances)
+        return indices[:, 0], distances[:, 0]
+
     def _nobody(self, rows: NDArray[np.intp], k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         return np.full((rows.size, k), len(self.points), dtype=np.int32), np.full((rows.size, k), np.inf)
 

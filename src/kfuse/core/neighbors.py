@@ -164,19 +164,19 @@ class ApproximateSearch(RowSearch):
         super().__init__(distances)
         self.seed = seed
         self.candidates = Candidates(distances, seed)
-        self._exact = BruteForceSearch(distances) if isinstance(distances, EuclideanDistances) else RowSearch(distances)
+        self.exact = BruteForceSearch(distances) if isinstance(distances, EuclideanDistances) else RowSearch(distances)
 
     def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
         if k == 0 or max(k, SHORTEST_LIST) > SHARE_SEARCHED * self.distances.n_samples:
-            return self._exact.query(rows, k)
+            return self.exact.query(rows, k)
         indices, found = self.candidates.query(rows, k)
         too_few = np.isinf(found).any(axis=1)
         if too_few.any():
-            _, indices[too_few], found[too_few] = self._exact.query(rows[too_few], k)
+            _, indices[too_few], found[too_few] = self.exact.query(rows[too_few], k)
         return NeighborBlock(rows, indices, found)
 
     def rows_per_block(self, k: int) -> int:
-        return self._exact.rows_per_block(k)
+        return self.exact.rows_per_block(k)
 
     def subset(self, kept: NDArray[np.intp]) -> ApproximateSearch:
         return ApproximateSearch(self.distances.subset(kept), self.seed)

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from kfuse.core import brute_force
 from kfuse.core.compiled import kernel
 from kfuse.core.kd_tree import MAX_DEPTH, squared_distance_to_box
-from kfuse.core.neighbors import KDTreeSearch, NeighborSearch
+from kfuse.core.neighbors import ApproximateSearch, BruteForceSearch, KDTreeSearch, NeighborSearch
 
 ROWS_AT_A_TIME = 64  # of distances
 SAMPLES_AT_A_TIME = 2**14  # between two looks at the keyboard
@@ -46,7 +47,8 @@ def shortest_bridges(search: NeighborSearch, piece: NDArray[np.int32]) -> Bridge
     if not built:
         return Bridges(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
     pairs = np.column_stack([np.concatenate([b.first for b in built]), np.concatenate([b.second for b in built])])
-    _, kept = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)
+    pairs.sort(axis=1)
+    _, kept = np.unique(pairs, axis=0, return_index=True)
     return Bridges(pairs[kept, 0], pairs[kept, 1], np.concatenate([b.distance for b in built])[kept])
 
 
@@ -56,6 +58,8 @@ def _shortest_of_each(search: NeighborSearch, piece: NDArray[np.int32]) -> Bridg
     first = np.full(n_pieces, piece.size, dtype=np.int32)
     second = np.full(n_pieces, piece.size, dtype=np.int32)
     distance = np.full(n_pieces, np.inf)
+    if isinstance(search, ApproximateSearch):
+        search = search.exact
     if isinstance(search, KDTreeSearch):
         tree_piece = piece[search.tree.order]
         node_piece = np.empty(search.tree.starts.size, dtype=np.int32)
@@ -65,11 +69,20 @@ def _shortest_of_each(search: NeighborSearch, piece: NDArray[np.int32]) -> Bridg
             end = min(begin + SAMPLES_AT_A_TIME, piece.size)
             bridge_by_tree(search.tree, begin, end, tree_piece, node_piece, first, second, distance, pending)
         distance = search.distances.finish(distance)
+    elif isinstance(search, BruteForceSearch):
+        # The other pieces find bridges to the largest one as well.
+        rows = np.flatnonzero(piece != np.bincount(piece).argmax())
+        for start in range(0, rows.size, brute_force.ROWS_AT_A_TIME):
+            part = rows[start : start + brute_force.ROWS_AT_A_TIME]
+            nearest, length = search.brute_force.nearest_elsewhere(part, piece, distance[piece[part]])
+            bridge_to_nearest(part, nearest, length, piece, first, second, distance)
+        distance = search.distances.finish(distance)
     else:
         for start in range(0, piece.size, ROWS_AT_A_TIME):
             rows = np.arange(start, min(start + ROWS_AT_A_TIME, piece.size))
             bridge_by_rows(rows, search.distances.rows(rows), piece, first, second, distance)
-    return Bridges(first, second, distance)
+    found = first < piece.size
+    return Bridges(first[found], second[found], distance[found])
 
 
 @kernel
@@ -80,6 +93,17 @@ def is_shorter(distance, sample, other, best_distance, best_first, best_second):
     low, high = min(sample, other), max(sample, other)
     best_low, best_high = min(best_first, best_second), max(best_first, best_second)
     return low < best_low or (low == best_low and high < best_high)
+
+
+@kernel
+def bridge_to_nearest(rows, nearest, length, piece, first, second, distance):
+    """Improve the shortest bridges with each sample's nearest sample of another piece."""
+    for row in range(rows.size):
+        sample, own = rows[row], piece[rows[row]]
+        if nearest[row] < piece.size and is_shorter(
+            length[row], sample, nearest[row], distance[own], first[own], second[own]
+        ):
+            first[own], second[own], distance[own] = sample, nearest[row], length[row]
 
 
 @kernel
