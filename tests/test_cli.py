@@ -14,28 +14,12 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from command_line import DATA, TWO, call, fails, run
 
 from kfuse import KFuse, __version__, cli, files
 from kfuse.cli import clustering, columns
-from kfuse.cli.app import app
 from kfuse.cli.options import Method
 from kfuse.datasets import make_shapes
-
-DATA = "x,y\n0,0\n0.1,0\n0,0.1\n0.1,0.1\n9,9\n9.1,9\n9,9.1\n9.1,9.1\n"
-TWO = "label\n0\n0\n0\n0\n1\n1\n1\n1\n"
-
-
-def run(*arguments, code=None, stdin=b""):
-    """Run the command, or the code in its place, in a process of its own."""
-    start = ["-m", "kfuse.cli"] if code is None else ["-c", code]
-    command = [sys.executable, *start, *map(str, arguments)]
-    return subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=60)
-
-
-def call(*arguments, stdin=None):
-    """Run the command in this process, which is faster."""
-    return CliRunner().invoke(app, list(map(str, arguments)), input=stdin, catch_exceptions=False)
 
 
 @pytest.fixture
@@ -43,16 +27,6 @@ def data(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text(DATA)
     return path
-
-
-def fails(result, *words):
-    """Check for exit code 1, an empty standard output, and one line with the words."""
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    assert result.stderr.startswith("kfuse: ")
-    assert result.stderr.count("\n") == 1
-    for word in words:
-        assert word in result.stderr
 
 
 class TestProcess:
@@ -169,7 +143,7 @@ class TestCluster:
         X, _ = make_shapes(300)
         X *= [1, 1000]
         text = "x,y\n" + "".join(f"{x!r},{y!r}\n" for x, y in X.tolist())
-        for option, Z in (("--scale", columns.scaled(X, ['x', 'y'])), ("--no-scale", X)):
+        for option, Z in (("--scale", columns.scaled(X, ["x", "y"])), ("--no-scale", X)):
             result = call("cluster", "-", "-k", 7, option, stdin=text)
             found = pl.read_csv(io.StringIO(result.stdout))["label"].to_numpy()
             np.testing.assert_array_equal(found, KFuse(n_clusters=7).fit_predict(Z))
@@ -223,7 +197,7 @@ class TestCluster:
         X, y = make_shapes()
         text = "x,y\n" + "".join(f"{x!r},{y!r}\n" for x, y in X.tolist())
         found = pl.read_csv(io.StringIO(call("cluster", "-", stdin=text).stdout))["label"].to_numpy()
-        np.testing.assert_array_equal(found, KFuse().fit_predict(columns.scaled(X, ['x', 'y'])))
+        np.testing.assert_array_equal(found, KFuse().fit_predict(columns.scaled(X, ["x", "y"])))
         assert found.max() == y.max()
 
     @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def _array(file: BinaryIO, size: int, name: str, most: int) -> NDArray[Any]:
     declared = prod(shape) * dtype.itemsize
     if declared > most:
         raise CommandError(_too_large(name, declared))
-    if declared > size:
+    if declared > size - header.tell():
         raise ValueError("it is cut off")
     return npy.read_array(io.BytesIO(start + file.read()), allow_pickle=False)
 

@@ -61,6 +61,8 @@ def read(content: bytes, form: Form, name: str) -> pl.DataFrame:
         raise CommandError(f"{name} is empty: give a CSV file with rows") from None
     except pl.exceptions.PolarsError as error:
         raise CommandError(f"{name} cannot be read: {_reason(content, form, error)}") from None
+    if has_header:
+        table = _with_plain_quotes(table, content, form)
     first_line = table.columns if has_header else [value or "" for value in table.row(0)]
     found = _other_separator(first_line, form)
     if found:
@@ -75,6 +77,17 @@ def read(content: bytes, form: Form, name: str) -> pl.DataFrame:
     if table.height == 0:
         raise CommandError(f"{name} has a header but no rows: add rows, or give --no-header if the only line is data")
     return table
+
+
+def _with_plain_quotes(table: pl.DataFrame, content: bytes, form: Form) -> pl.DataFrame:
+    """Take doubled quotes out of the names, where polars leaves them."""
+    if not any('""' in name for name in table.columns):
+        return table
+    text = io.StringIO(content.decode("utf-8-sig"), newline="")
+    names = next(csv.reader(text, delimiter=form.separator or COMMA))
+    return table.rename(
+        {old: new for old, new in zip(table.columns, names, strict=False) if '""' in old and new not in table.columns}
+    )
 
 
 def _is_number(name: str) -> bool:

@@ -8,14 +8,13 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import polars as pl
 
 from kfuse import files
 from kfuse.cli.errors import CommandError
 from kfuse.cli.formats import ENDINGS, PLAIN_ENDINGS, STREAM, WRITABLE, Writable, ending_of
-
-if TYPE_CHECKING:
-    import polars as pl
 
 ENDINGS_OF_TABLES = ", ".join(ending for ending, form in ENDINGS.items() if form in WRITABLE)
 
@@ -122,8 +121,21 @@ def _form_of(out: Path) -> Writable:
 
 def _content(table: pl.DataFrame, target: Target) -> bytes:
     buffer = io.BytesIO()
+    try:
+        _write_to(buffer, table, target)
+    except pl.exceptions.PolarsError as error:
+        words = str(error).splitlines()[0]
+        raise CommandError(
+            f"the table cannot be written as {target.form} ({words}): choose another with --to"
+        ) from None
+    return buffer.getvalue()
+
+
+def _write_to(buffer: io.BytesIO, table: pl.DataFrame, target: Target) -> None:
     if target.form in {"csv", "tsv"}:
-        table.write_csv(buffer, separator="\t" if target.form == "tsv" else target.separator)
+        separator = "\t" if target.form == "tsv" else target.separator
+        # Programs skip empty lines; a pair of quotes keeps the rows of a single column in line.
+        table.write_csv(buffer, separator=separator, null_value='""' if table.width == 1 else None)
     elif target.form == "parquet":
         table.write_parquet(buffer)
     elif target.form == "arrow":
@@ -133,4 +145,3 @@ def _content(table: pl.DataFrame, target: Target) -> bytes:
         buffer.write(b"\n")
     else:
         table.write_ndjson(buffer)
-    return buffer.getvalue()
