@@ -103,8 +103,9 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[
         raise
     _check_no_text(table)
     _check_finite(X, _column_names(table), "drop or fill such values first, for example with SimpleImputer")
-    if isinstance(estimator.metric, str) and estimator.metric not in TREE_METRICS:
-        _check_not_too_large(X, estimator.metric)
+    metric = getattr(estimator, "metric", "euclidean")
+    if isinstance(metric, str) and metric not in TREE_METRICS:
+        _check_not_too_large(X, metric)
     return X
 
 
