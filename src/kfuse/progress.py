@@ -45,7 +45,7 @@ class ProgressBar(Progress):
     def stage(self, name: str) -> Iterator[None]:
         """Show one stage."""
         self.name, self.start, self.shown = name, time.perf_counter(), 0.0
-        hint = "" if self.leaves_lines else " (the first run on a machine also compiles, for some seconds)"
+        hint = "" if self.leaves_lines else " (the first time on a machine, this also compiles)"
         self._write(f"[kfuse] {name}{hint}", is_last=False)
         try:
             yield

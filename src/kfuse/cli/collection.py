@@ -117,7 +117,7 @@ def _list(found: dict[str, list[dict[str, Any]]]) -> None:
     out.print()
     out.print(table)
     out.print()
-    out.print(" Write one with kfuse datasets NAME -o data.csv; 'download' asks its public source.", style="dim")
+    display.remark(out, "Write one with kfuse datasets NAME -o data.csv; 'download' asks its public source.")
     out.print()
 
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from rich.console import Console
 from rich.text import Text
 
+from kfuse import progress
 from kfuse.baselines.methods import METHODS
 from kfuse.baselines.methods import Method as Other
 from kfuse.cli import clustering, columns, display, reading, writing
@@ -199,17 +199,17 @@ def _score(function: Any, X: NDArray[np.float64], labels: NDArray[np.intp]) -> f
 
 
 def _status(words: str, quiet: bool) -> AbstractContextManager[Any]:
-    """Show which method runs, on a terminal only."""
+    """Show which method runs, on a terminal only, and without a thread that would take its time."""
     if quiet or sys.stderr is None:
         return nullcontext()
-    console = Console(stderr=True)
-    return console.status(words) if console.is_terminal else nullcontext()
+    with progress.leaving_no_lines():
+        return progress.ProgressBar().stage(words)
 
 
 def _tell(rows: list[dict[str, Any]], left_out: dict[str, str], work: Work, judge: Judge) -> None:
     out = display.console()
-    fields = {"method": "method", "seconds": "seconds", "n_clusters": "clusters", "noise": "noise"}
-    fields |= {"silhouette": "silhouette", "calinski_harabasz": "C-H", "davies_bouldin": "D-B"}
+    fields = {"method": "method", "seconds": "sec", "n_clusters": "clusters", "noise": "noise"}
+    fields |= {"silhouette": "silh.", "calinski_harabasz": "C-H", "davies_bouldin": "D-B"}
     fields |= {"agreement": "= kFuse"} | ({"truth": "= truth"} if judge.truth is not None else {})
     table = display.table(list(fields.values()), left=["method"])
     for row in rows:
@@ -221,7 +221,7 @@ def _tell(rows: list[dict[str, Any]], left_out: dict[str, str], work: Work, judg
     out.print(table)
     out.print()
     for line in _remarks(rows, left_out, judge):
-        out.print(f" {line}", style="dim", markup=False)
+        display.remark(out, line)
     out.print()
 
 
@@ -235,11 +235,11 @@ def _cell(field: str, value: Any) -> str:
 def _remarks(rows: list[dict[str, Any]], left_out: dict[str, str], judge: Judge) -> Iterator[str]:
     """Explain the columns, and say what is not in them."""
     part = f" of {SAMPLED:,} rows drawn at random" if len(judge.X) > SAMPLED else ""
-    yield f"Silhouette{part} and C-H (Calinski-Harabasz): the higher the better; D-B (Davies-Bouldin): the lower."
-    yield "These three favour round clusters, and leave out rows called noise."
+    yield f"silh.: silhouette{part}; C-H: Calinski-Harabasz; both: the higher the better."
+    yield "D-B: Davies-Bouldin, the lower. All three favour round clusters and pass over noise."
     yield "= kFuse, = truth: adjusted Rand index, 1 for the same clusters, about 0 for chance."
-    yield f"Methods that need a number of clusters got {rows[0]['n_clusters']}, the number of kFuse;"
-    yield "other parameters have the middle value of the grid that our study tries (--json lists them)."
+    yield f"Methods that need a number of clusters got kFuse's, {rows[0]['n_clusters']:,}. Other parameters have"
+    yield "the middle value of the grid of the study in docs/study; --json lists them."
     reasons: dict[str, list[str]] = {}
     for name, reason in left_out.items():
         reasons.setdefault(reason, []).append(name)

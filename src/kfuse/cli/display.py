@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rich import box
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -31,10 +32,15 @@ def bar(share: float, character: str, style: str) -> Text:
 
 def table(titles: Sequence[str], *, left: Sequence[str] = ()) -> Table:
     """Make a table of numbers, with some columns of words."""
-    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=True)
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1))
     for title in titles:
         made.add_column(title, justify="left" if title in left else "right", no_wrap=title not in left)
     return made
+
+
+def remark(out: Console, words: str) -> None:
+    """Print a remark below a table."""
+    out.print(Padding(Text(words, "dim"), (0, 0, 0, 1), expand=False))
 
 
 def heading(words: str) -> Text:

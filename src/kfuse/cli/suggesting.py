@@ -12,7 +12,7 @@ from kfuse.cli.options import Choice, Method, Source
 from kfuse.cli.words import counted, first_few
 from kfuse.plots import PALETTE
 
-CONTRAST = "Contrast: how much weaker the borders between clusters are than the fusions inside, from 0 to 1."
+CONTRAST = "Contrast: how much weaker borders between clusters are than what is inside, 0 to 1."
 ONE_CLUSTER = "No number stands out, so the data counts as one cluster; its contrast compares with no other."
 
 
@@ -51,7 +51,7 @@ def _tell(ranked: list[dict[str, Any]], title: str) -> None:
     out.print(display.heading(title))
     out.print(table)
     out.print()
-    out.print(f" {CONTRAST}", style="dim")
+    display.remark(out, CONTRAST)
     if ranked[0]["n_clusters"] == 1:
-        out.print(f" {ONE_CLUSTER}", style="dim")
+        display.remark(out, ONE_CLUSTER)
     out.print()
