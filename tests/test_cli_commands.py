@@ -74,6 +74,10 @@ class TestMissing:
         assert found["rows"] == 8
         assert sum(found["sizes"]) == (5 if mode == "drop" else 8)
 
+    def test_a_pipe_is_told_too(self):
+        result = call("cluster", "-", "-k", 2, "--missing", "drop", stdin=HOLES)
+        assert result.stderr == "kfuse: 3 missing values in 3 rows: these rows get no label\n"
+
     def test_other_columns_may_have_holes(self):
         text = "id,x\n,1\nb,2\n"
         assert call("cluster", "-", "-k", 1, "--id", "id", stdin=text).stdout == "id,label\n,0\nb,0\n"

@@ -47,10 +47,13 @@ class Work(NamedTuple):
     samples: columns.Samples
     found: Clustering
 
-    def tell(self, where: object = None) -> None:
-        """Say on standard error what was done."""
+    def tell_of_missing(self) -> None:
+        """Say on standard error what became of missing values, if there were any."""
         if self.samples.remark:
             say(self.samples.remark)
+
+    def tell(self, where: object = None) -> None:
+        """Say on standard error what was found, and where it is."""
         say(self.found.summary if where is None else f"{self.found.summary} -> {where}")
 
     def as_json(self, source: Source, choice: Choice) -> dict[str, Any]:

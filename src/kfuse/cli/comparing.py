@@ -19,7 +19,7 @@ from kfuse.baselines.methods import METHODS
 from kfuse.baselines.methods import Method as Other
 from kfuse.cli import clustering, columns, display, reading, writing
 from kfuse.cli.clustering import Work
-from kfuse.cli.errors import CommandError, say
+from kfuse.cli.errors import CommandError
 from kfuse.cli.options import Choice, Method, Source
 from kfuse.cli.words import counted
 
@@ -90,12 +90,12 @@ def run(
             continue
         with _status(f"{other.name}, {position} of {len(others)}", quiet):
             rows.append(_run(other, judge, rows[0]["n_clusters"], method.seed))
+    if not quiet:
+        work.tell_of_missing()
     if as_json:
         scored = {"silhouette_rows": len(judge.X[judge.sampled]), "methods": rows, "left_out": left_out}
         writing.print_json({**work.as_json(source, choice), **scored})
         return
-    if work.samples.remark and not quiet:
-        say(work.samples.remark)
     _tell(rows, left_out, work, judge)
 
 

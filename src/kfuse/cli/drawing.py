@@ -43,6 +43,7 @@ def run(source: Source, choice: Choice, method: Method, out: Path, kind: str, *,
     pyplot.close(ax.figure)
     writing.write_file(out, content.getvalue())
     if not quiet:
+        work.tell_of_missing()
         work.tell(out)
 
 

@@ -38,7 +38,10 @@ def run(source: Source, choice: Choice, method: Method, output: Output) -> None:
         writing.write(_table(work, choice, output, is_text=target.form in {"csv", "tsv"}), target)
     if output.as_json:
         writing.print_json(_summary(work, source, choice, output))
-    if not output.quiet and (output.is_file or (sys.stderr is not None and sys.stderr.isatty())):
+    if output.quiet:
+        return
+    work.tell_of_missing()
+    if output.is_file or (sys.stderr is not None and sys.stderr.isatty()):
         work.tell(output.out if output.is_file else None)
 
 

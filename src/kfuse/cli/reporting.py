@@ -40,6 +40,7 @@ def run(source: Source, choice: Choice, method: Method, out: Path, title: str | 
     except ImportError as error:
         raise CommandError(str(error)) from None
     if not quiet:
+        work.tell_of_missing()
         work.tell(out)
 
 

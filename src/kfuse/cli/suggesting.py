@@ -7,7 +7,6 @@ from typing import Any
 from rich.text import Text
 
 from kfuse.cli import clustering, display, reading, writing
-from kfuse.cli.errors import say
 from kfuse.cli.options import Choice, Method, Source
 from kfuse.cli.words import counted, first_few
 from kfuse.plots import PALETTE
@@ -31,11 +30,11 @@ def run(source: Source, choice: Choice, method: Method, most: int, *, as_json: b
     writing.check_standard_output()
     work = clustering.from_table(reading.read(source), choice, method, quiet=quiet)
     ranked = clustering.suggestions(work.found.model, most)
+    if not quiet:
+        work.tell_of_missing()
     if as_json:
         writing.print_json({**work.as_json(source, choice), "suggestions": ranked})
         return
-    if work.samples.remark and not quiet:
-        say(work.samples.remark)
     rows, n_columns = counted(len(work.samples.X), "row"), counted(len(work.samples.names), "column")
     _tell(ranked, f"{work.table.name}: {rows}, {n_columns}")
 

@@ -92,8 +92,8 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 def print_json(found: dict[str, Any]) -> None:
-    """Print what a command found as JSON."""
-    to_standard_output((json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    """Print what a command found as JSON, in one line."""
+    to_standard_output((json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n").encode())
 
 
 def to_standard_output(content: bytes) -> None:
