@@ -59,7 +59,7 @@ def run(name: str | None, out: Path | None, to: Writable | None, *, as_json: boo
         return
     described = _described(_known(name))
     if out is not None or to is not None:
-        target = writing.target_of(out, to, None, Path())
+        target = writing.target_of(out, to, None)
         table = _table(described["name"])
         writing.write(table, target)
         if target.path is not None and not quiet:

@@ -136,8 +136,8 @@ def command(app: typer.Typer, name: str) -> Callable[[Callable[..., None]], Call
     """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
-        hints = get_type_hints(function, include_extras=True)
-        groups = {key: kind for key, kind in hints.items() if hasattr(kind, "_fields")}
+        written = inspect.signature(function, eval_str=True).parameters
+        groups = {key: one.annotation for key, one in written.items() if hasattr(one.annotation, "_fields")}
 
         @wraps(function)
         def run(**given: Any) -> None:
@@ -146,29 +146,26 @@ def command(app: typer.Typer, name: str) -> Callable[[Callable[..., None]], Call
                     given[key] = kind(**{field: given.pop(field) for field in kind._fields})
                 function(**given)
 
-        # typer reads both of these.
-        run.__signature__ = inspect.Signature(_parameters(function, hints, groups))  # type: ignore[attr-defined]
-        run.__annotations__ = {key: one.annotation for key, one in run.__signature__.parameters.items()}  # type: ignore[attr-defined]
+        parts = [_fields(groups[key]) if key in groups else [one] for key, one in written.items()]
+        options = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for part in parts for one in part]
+        # typer reads these two.
+        run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in options}
         app.command(name, help=inspect.getdoc(function))(run)
         return function
 
     return register
 
 
-def _parameters(
-    function: Callable[..., None], hints: dict[str, Any], groups: dict[str, Any]
-) -> list[inspect.Parameter]:
-    """Give the parameters of a function with each group replaced by what is in it."""
-    parameters = []
-    for key, one in inspect.signature(function).parameters.items():
-        kind = groups.get(key)
-        if kind is None:
-            parameters.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[key]))
-            continue
-        types = get_type_hints(kind, include_extras=True)
-        for field in kind._fields:
-            default = kind._field_defaults.get(field, inspect.Parameter.empty)
-            parameters.append(
-                inspect.Parameter(field, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=types[field])
-            )
-    return parameters
+def _fields(group: Any) -> list[inspect.Parameter]:
+    """Give the options of a group as parameters."""
+    types, empty = get_type_hints(group, include_extras=True), inspect.Parameter.empty
+    return [
+        inspect.Parameter(
+            field,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=group._field_defaults.get(field, empty),
+            annotation=types[field],
+        )
+        for field in group._fields
+    ]

@@ -28,7 +28,7 @@ class Target(NamedTuple):
     is_packed: bool = False
 
 
-def target_of(out: Path | None, form: Writable | None, separator: str | None, data: Path) -> Target:
+def target_of(out: Path | None, form: Writable | None, separator: str | None, data: Path | None = None) -> Target:
     """Find out where to write and how, and refuse what cannot be before any work is done.
 
     Parameters
@@ -39,7 +39,7 @@ def target_of(out: Path | None, form: Writable | None, separator: str | None, da
         The format; None takes that of the file's ending, or CSV.
     separator : str or None
         What is between values of CSV.
-    data : Path
+    data : Path or None, default=None
         The input, which must not be written to.
 
     Returns
