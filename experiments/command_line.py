@@ -20,12 +20,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 from playwright.sync_api import sync_playwright
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 from sklearn.datasets import make_blobs
+
+from kfuse.cli import columns, reading
+from kfuse.cli.options import Choice, Source
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 KFUSE = [sys.executable, "-m", "kfuse.cli"]
@@ -53,6 +57,7 @@ def speed() -> None:
     processor = statistics.median(run.processor for run in runs)
     print(f"kfuse --help: median {shown[0]:.2f} s, fastest {shown[1]:.2f} s of 20; processor {processor:.2f} s")
     with tempfile.TemporaryDirectory() as folder:
+        _time_reading(Path(folder) / "wide.csv")
         for n_columns in (2, 4):
             X, _ = make_blobs(1_000_000, n_columns, centers=20, cluster_std=0.4, random_state=0)
             frame = pl.DataFrame(X, schema=[f"x{i}" for i in range(1, n_columns + 1)])
@@ -64,6 +69,14 @@ def speed() -> None:
                 run = _timed([*KFUSE, "cluster", str(path), "-q", "-o", labels])
                 cost = f"{run.seconds:.1f} s, processor {run.processor:.1f} s, {run.memory / 2**30:.2f} GiB"
                 print(f"{n_columns} columns, {ending}, {size:.0f} MB: {cost}")
+
+
+def _time_reading(path: Path) -> None:
+    pl.DataFrame(np.random.default_rng(0).normal(size=(1_000_000, 10))).write_csv(path)
+    start = time.perf_counter()
+    columns.prepare(reading.read(Source(path)), Choice())
+    seconds = time.perf_counter() - start
+    print(f"10 columns, csv, {path.stat().st_size / 1e6:.0f} MB: read, made numbers and scaled in {seconds:.1f} s")
 
 
 class Run(NamedTuple):

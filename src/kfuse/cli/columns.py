@@ -150,12 +150,13 @@ def _numbers(table: Table, name: str) -> NDArray[np.float64]:
     return numbers.fill_null(float("nan")).to_numpy()
 
 
-def _parsed(column: pl.Series) -> tuple[pl.Series, pl.Series]:
+def _parsed(column: pl.Series) -> tuple[pl.Series, pl.Series | None]:
     """Read text as numbers, and mark what is neither a number nor a word for a missing one."""
     numbers = column.cast(pl.Float64, strict=False)
-    if numbers.null_count():  # spaces around numbers are rare, and take time to strip
-        column = column.str.strip_chars()
-        numbers = column.cast(pl.Float64, strict=False)
+    if not numbers.null_count():  # most columns, and the rest takes as long again
+        return numbers, None
+    column = column.str.strip_chars()
+    numbers = column.cast(pl.Float64, strict=False)
     return numbers, numbers.is_null() & ~_says_missing(column)
 
 

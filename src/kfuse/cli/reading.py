@@ -48,7 +48,7 @@ def read(source: Source) -> Table:
     """
     name = name_of(source.data)
     content = _unpacked(_standard_input() if source.data == STREAM else source.data.read_bytes(), name)
-    if not content.strip():
+    if not (content[:4096].strip() or content.strip()):
         raise CommandError(f"{name} is empty: give a table with rows")
     form = source.form or of_content(content, source.data)
     if form in {"csv", "tsv"}:
