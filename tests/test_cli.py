@@ -248,6 +248,8 @@ class TestBadInput:
         ("text", "words"),
         [
             ("", ["standard input is empty"]),
+            (" \n\n", ["standard input is empty"]),
+            ("\ufeff", ["standard input is empty"]),
             ("x,y\n", ["header but no rows"]),
             ("x,name\n1,2\n3,Anna\n", ["'name'", "row 2", "'Anna'", "--columns a,b", "--exclude name"]),
             ('x,"a, b"\n1,p\n', ["'a, b'", """--exclude '"a, b"'"""]),

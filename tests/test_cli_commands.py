@@ -20,7 +20,7 @@ from sklearn.preprocessing import minmax_scale
 
 from kfuse import KFuse, __version__, datasets, files
 from kfuse.baselines import methods
-from kfuse.cli import comparing, display
+from kfuse.cli import comparing, display, reading
 from kfuse.datasets import make_shapes
 
 needs_posix = pytest.mark.skipif(os.name == "nt", reason="needs POSIX")
@@ -485,6 +485,14 @@ class TestTargets:
         data = tmp_path / "data.png"
         data.write_text(DATA)
         fails(call(*command, data, "--from", "csv", "-o", data), "is the input")
+
+
+def test_too_little_memory_is_told(data, monkeypatch):
+    def fail(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(reading, "read", fail)
+    fails(call("cluster", data), "not enough memory: use fewer rows or columns")
 
 
 class TestTerminal:
