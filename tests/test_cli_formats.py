@@ -15,7 +15,9 @@ from numpy.lib import format as npy
 
 from kfuse import KFuse
 from kfuse.cli import reading
+from kfuse.cli.errors import CommandError
 from kfuse.cli.formats import WRITABLE, of_content
+from kfuse.cli.options import Source
 
 LABELS = [0, 0, 0, 0, 1, 1, 1, 1]
 FRAME = pl.DataFrame(
@@ -279,6 +281,33 @@ class TestArrays:
                 archive.writestr("X.npy", content)
             content = packed.getvalue()
         fails(call("cluster", "-", stdin=content), "7,450,580.6 GiB of arrays", "half of this machine's memory")
+
+
+def damaged(content, times=40):
+    """Give copies of a file with some bytes changed, and some cut off."""
+    rng = np.random.RandomState(0)
+    for _ in range(times):
+        copy = bytearray(content)
+        for place in rng.randint(len(copy), size=rng.choice([1, 2, 8])):
+            copy[place] = rng.randint(256)
+        yield bytes(copy[: rng.randint(len(copy))] if rng.rand() < 0.3 else copy)
+
+
+@pytest.mark.parametrize("form", [*WRITABLE, "npy", "npz", "stream"])
+def test_damaged_files_are_read_or_refused_in_one_line(form, tmp_path, capfd):
+    stream = io.BytesIO()
+    FRAME.write_ipc_stream(stream)
+    whole = {"npy": saved(POINTS), "npz": saved(X=POINTS, compressed=True), "stream": stream.getvalue()}
+    path, told = tmp_path / "data", []
+    for content in damaged(whole.get(form) or written(FRAME, form)):
+        path.write_bytes(content)
+        try:
+            assert reading.read(Source(path)).frame.height > 0
+        except CommandError as error:
+            told.append(str(error))
+    assert told
+    assert all(str(path) in words for words in told)
+    assert capfd.readouterr().err == ""
 
 
 class TestBombs:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-import zlib
 from math import prod
 from typing import Any, BinaryIO, NamedTuple
 
@@ -47,7 +46,9 @@ def read(content: bytes, name: str, most: int) -> Arrays:
         if STARTS.get(content[:4]) == "npz":
             return _from_several(_members(content, name, most), name)
         array = _array(io.BytesIO(content), len(content), name, most)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
+    except (CommandError, MemoryError):
+        raise
+    except Exception as error:  # a damaged header or archive fails in many ways
         words = str(error).splitlines()[0] if str(error) else "it is cut off"
         raise CommandError(f"{name} cannot be read as arrays of numpy ({words}): save it again") from None
     frame = _columns(array, name)

@@ -8,7 +8,8 @@ import os
 import signal
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import polars as pl
@@ -141,11 +142,29 @@ _READERS = {
 }
 
 
+@contextmanager
+def _panics_unheard() -> Iterator[None]:
+    """Keep what Rust itself prints when polars panics off standard error: we say it in one line."""
+    try:
+        heard = os.dup(2)
+    except OSError:  # standard error is closed
+        yield
+        return
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(heard, 2)
+            os.close(heard)
+
+
 def _typed(content: bytes, form: str, name: str) -> pl.DataFrame:
     """Read a format that polars knows, and say in one line why it cannot be."""
     reader = _READERS[form]
     try:
-        return reader.read(content, name)
+        with _panics_unheard():
+            return reader.read(content, name)
     except (CommandError, MemoryError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # on bytes that mean nothing, polars may panic, which is no Exception
