@@ -121,6 +121,7 @@ class TestProcess:
 def test_says_what_to_install(missing, monkeypatch, capsys):
     for name in ("app", "demo"):
         monkeypatch.delitem(sys.modules, f"kfuse.cli.{name}", raising=False)
+        monkeypatch.delattr(cli, name, raising=False)
     monkeypatch.setattr(sys, "argv", ["kfuse", "demo"])
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(SystemExit) as ended:
