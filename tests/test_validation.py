@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.datasets import load_iris
@@ -24,6 +25,25 @@ BAD_DATA = {
     "inf": (poisoned(np.inf), r"contains infinity \(row 17, column 2\)"),
     "negative inf": (poisoned(-np.inf), r"contains infinity \(row 17, column 2\)"),
     "nan in a frame": (pd.DataFrame(poisoned(np.nan), columns=list("abcd")), r"NaN \(row 17, column 'c'\)"),
+    "infinity in a frame": (
+        pd.DataFrame(poisoned(np.inf), columns=list("abcd")),
+        r"infinity \(row 17, column 'c'\): put",
+    ),
+    "nothing": (None, "X is None: pass the samples"),
+    "an empty list": ([], "X is empty: pass at least one sample"),
+    "an empty tuple": ((), "X is empty: pass at least one sample"),
+    "numbers as text": (np.array([["1", "2"], ["3", "4"]]), r"column 0 has the text '1' in row 0: .*astype\(float\)"),
+    "numbers as text in lists": ([[1, "2"], [3, "4"]], "column 1 has the text '2' in row 0"),
+    "numbers as bytes": (np.array([[b"1"], [b"2"]]), "has the text b'1' in row 0"),
+    "numbers as text among objects": (np.array([[1, 2], [3, "4"]], dtype=object), "column 1 has the text '4' in row 1"),
+    "numbers as text in a frame": (
+        pd.DataFrame({"a": [1, 2], "b": ["3", "4"]}),
+        "column 'b' has the text '3' in row 0",
+    ),
+    "numbers as text in a polars frame": (
+        pl.DataFrame({"a": [1, 2], "b": ["3", "4"]}),
+        "column 'b' has the text '3' in row 0",
+    ),
     "no rows": (np.empty((0, 3)), r"0 sample\(s\)"),
     "no columns": (np.empty((3, 0)), r"0 feature\(s\)"),
     "one-dimensional": (np.arange(5.0), "Reshape your data"),
@@ -72,6 +92,9 @@ BAD_PARAMETERS = {
     ),
     "outliers": ({"outliers": "drop"}, "outliers must be one of .*'drop'"),
     "outliers of the wrong kind": ({"outliers": ["label"]}, "outliers must be one of"),
+    "verbose as a word": ({"verbose": "yes"}, "verbose must be True or False, got 'yes'"),
+    "verbose as nothing": ({"verbose": None}, "verbose must be True or False, got None"),
+    "verbose below nothing": ({"verbose": -1}, "verbose must be True or False, got -1"),
     "no threads": ({"n_jobs": 0}, "n_jobs must be .*0"),
     "a fraction of threads": ({"n_jobs": 1.5}, "n_jobs must be .*1.5"),
 }
@@ -93,6 +116,9 @@ def graph_with(value):
 
 
 BAD_DISTANCES = {
+    "nothing": (None, "X is None"),
+    "text": (np.array([["0", "1"], ["1", "0"]]), "has the text '0' in row 0"),
+    "infinity": (np.array([[0.0, np.inf], [np.inf, 0.0]]), r"infinity \(row 0, column 1\): put a finite number"),
     "not square": (np.zeros((3, 4)), r"square matrix.*\(3, 4\)"),
     "negative": (np.array([[0.0, -1.0], [-1.0, 0.0]]), r"X\[0, 1\] is -1"),
     "not symmetric": (np.array([[0.0, 1.0], [2.0, 0.0]]), r"X\[0, 1\] is 1.0 and X\[1, 0\] is 2.0"),
@@ -175,3 +201,30 @@ def test_cut_checks_its_number():
         model.cut(0)
     with pytest.raises(ValueError, match="n_clusters=151"):
         model.cut(151)
+
+
+def test_numbers_as_objects_are_numbers():
+    np.testing.assert_array_equal(KFuse().fit_predict(X_IRIS.astype(object)), KFuse().fit_predict(X_IRIS))
+    np.testing.assert_array_equal(KFuse().fit_predict(X_IRIS.tolist()), KFuse().fit_predict(X_IRIS))
+
+
+@pytest.mark.parametrize("verbose", [0, 1, np.False_])
+def test_verbose_may_be_a_number(verbose):
+    assert KFuse(2, verbose=verbose).fit(X_IRIS).n_clusters_ == 2
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("factor", [1e-300, 1e-160, 1e160, 1e307])
+def test_extreme_values_have_a_unit_of_their_own(metric, factor):
+    expected = KFuse(metric=metric).fit_predict(X_IRIS)
+    np.testing.assert_array_equal(KFuse(metric=metric).fit_predict(X_IRIS * factor), expected)
+
+
+@pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "sqeuclidean", "seuclidean"])
+@pytest.mark.parametrize(("dtype", "fine", "too_large"), [(np.float64, 1e140, 1e160), (np.float32, 1e14, 1e20)])
+def test_values_too_large_for_other_metrics(metric, dtype, fine, too_large):
+    X = X_IRIS.astype(dtype)
+    expected = KFuse(2, metric=metric).fit_predict(X)
+    np.testing.assert_array_equal(KFuse(2, metric=metric).fit_predict(X * dtype(fine)), expected)
+    with pytest.raises(ValueError, match=rf"X\[131, 0\] is 7.9e.*too large to compute metric='{metric}'.*: divide X"):
+        KFuse(2, metric=metric).fit(X * dtype(too_large))

@@ -48,8 +48,12 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         A temporary file in the same folder, removed if the block fails.
     """
     if path.exists() and not path.is_file():
-        with path.open("wb") as handle:
-            yield handle
+        try:
+            with path.open("wb") as handle:
+                yield handle
+        except OSError as error:
+            error.filename = str(path)
+            raise
         return
     target = path.resolve()  # a link stays a link
     temporary = target.with_name(f".kfuse-{secrets.token_hex(8)}.tmp")

@@ -6,12 +6,30 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TextIO
 
 from kfuse.core.progress import Progress
 
 WIDTH = 24
 SECONDS_BETWEEN = 0.1  # two updates of the bar
+_leaves_lines: ContextVar[bool] = ContextVar("leaves_lines", default=True)
+
+
+@contextmanager
+def leaving_no_lines() -> Iterator[None]:
+    """Let bars made inside clear each stage when it ends, for programs with a summary of their own.
+
+    Yields
+    ------
+    None
+        Outside a terminal, such bars show nothing.
+    """
+    before = _leaves_lines.set(False)
+    try:
+        yield
+    finally:
+        _leaves_lines.reset(before)
 
 
 class ProgressBar(Progress):
@@ -20,19 +38,24 @@ class ProgressBar(Progress):
     def __init__(self, out: TextIO | None = None):
         self.out = sys.stderr if out is None else out
         self.is_terminal = self.out.isatty()
+        self.leaves_lines = _leaves_lines.get()
         self.name, self.start, self.shown = "", 0.0, 0.0
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Show one stage."""
         self.name, self.start, self.shown = name, time.perf_counter(), 0.0
-        self._write(f"[kfuse] {name}", is_last=False)
+        hint = "" if self.leaves_lines else " (the first time on a machine, this also compiles)"
+        self._write(f"[kfuse] {name}{hint}", is_last=False)
         try:
             yield
         except BaseException:
             self._write("", is_last=False)
             raise
-        self._write(f"[kfuse] {name}: {time.perf_counter() - self.start:.2f} s", is_last=True)
+        if self.leaves_lines:
+            self._write(f"[kfuse] {name}: {time.perf_counter() - self.start:.2f} s", is_last=True)
+        else:
+            self._write("", is_last=False)
 
     def advance(self, done: int, total: int, unit: str) -> None:
         """Show how far the stage is, a few times a second."""

@@ -42,6 +42,10 @@ def check_parameters(estimator: BaseEstimator) -> None:
         )
     if not (estimator.n_jobs is None or (_is_whole(estimator.n_jobs) and estimator.n_jobs != 0)):
         raise ValueError(f"n_jobs must be None, -1 for all cores, or a number of threads, got {estimator.n_jobs!r}.")
+    if not (
+        isinstance(estimator.verbose, (bool, np.bool_)) or (_is_whole(estimator.verbose) and estimator.verbose >= 0)
+    ):
+        raise ValueError(f"verbose must be True or False, got {estimator.verbose!r}.")
 
 
 def is_auto(n_clusters: Any) -> bool:
@@ -89,6 +93,7 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[
             "X is a sparse matrix, which only metric='precomputed' takes (as a graph of distances): for features, "
             "pass a dense array, X.toarray(), or reduce the dimension first, as with TruncatedSVD."
         )
+    _check_something(X)
     table = X
     try:
         X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False)
@@ -96,12 +101,18 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[
         if "could not convert" in str(error) or (isinstance(error, TypeError) and _column_names(table) is not None):
             raise ValueError(f"X must be numbers, but {_first_text(table)}: encode or drop it first.") from error
         raise
+    _check_no_text(table)
     _check_finite(X, _column_names(table), "drop or fill such values first, for example with SimpleImputer")
+    metric = getattr(estimator, "metric", "euclidean")
+    if isinstance(metric, str) and metric not in TREE_METRICS:
+        _check_not_too_large(X, metric)
     return X
 
 
 def check_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[Any] | csr_array:
     """Give a precomputed matrix (dense) or graph (sparse) of distances, checked."""
+    _check_something(X)
+    table = X
     X = validate_data(
         estimator,
         X,
@@ -111,6 +122,8 @@ def check_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray
         accept_sparse="csr",
         ensure_all_finite=False,
     )
+    if not issparse(X):
+        _check_no_text(table)
     if reset and X.shape[0] != X.shape[1]:
         raise ValueError(
             f"metric='precomputed' needs a square matrix of distances, got shape {X.shape}: pass the distances "
@@ -157,9 +170,44 @@ def _check_finite(X: NDArray[Any], names: list[Any] | None, remedy: str) -> None
         bad = np.argwhere(~np.isfinite(X[start : start + 1024]))
         if bad.size:
             row, column = start + bad[0, 0], bad[0, 1]
-            what = "NaN" if np.isnan(X[row, column]) else "infinity"
-            where = f"column {names[column]!r}" if names else f"column {column}"
-            raise ValueError(f"Input X contains {what} (row {row}, {where}): {remedy}.")
+            where = f"row {row}, column {names[column]!r}" if names else f"row {row}, column {column}"
+            if np.isnan(X[row, column]):
+                raise ValueError(f"Input X contains NaN ({where}): {remedy}.")
+            raise ValueError(f"Input X contains infinity ({where}): put a finite number there, or drop the row.")
+
+
+def _check_not_too_large(X: NDArray[Any], metric: str) -> None:
+    """Refuse values whose squares or sums may overflow; Euclidean and cosine distances choose a unit instead."""
+    largest = np.sqrt(np.finfo(X.dtype).max) / 100
+    if max(X.max(), -X.min()) > largest:
+        row, column = np.unravel_index(np.argmax(np.abs(X)), X.shape)
+        raise ValueError(
+            f"X[{row}, {column}] is {X[row, column]:.3g}, too large to compute metric={metric!r} in {X.dtype}: "
+            f"divide X so that its values are below {largest:.0e}."
+        )
+
+
+def _check_something(X: Any) -> None:
+    """Refuse nothing in place of samples, for which scikit-learn's words are about dimensions."""
+    if X is None:
+        raise ValueError("X is None: pass the samples, an array of shape (n_samples, n_features).")
+    if isinstance(X, (list, tuple)) and not X:
+        raise ValueError("X is empty: pass at least one sample, in an array of shape (n_samples, n_features).")
+
+
+def _check_no_text(X: Any) -> None:
+    """Refuse numbers that are written as text, which numpy would read: they may be codes, or have units elsewhere."""
+    names = _column_names(X)
+    for position, part in enumerate([X] if names is None else [X[name] for name in names]):
+        if np.asarray(part).dtype.kind not in "OUST":
+            continue
+        for index, value in np.ndenumerate(np.asarray(part, dtype=object)):
+            if isinstance(value, (str, bytes)):
+                where = f"column {index[-1]}" if names is None else f"column {names[position]!r}"
+                raise ValueError(
+                    f"X must be numbers, but {where} has the text {value!r} in row {index[0]}: "
+                    "turn it into numbers first, for example with X.astype(float)."
+                )
 
 
 def _check_not_negative(X: NDArray[Any]) -> None:

@@ -11,6 +11,8 @@ def main() -> None:
     """Run the command line, or say in one line what to install."""
     try:
         from kfuse.cli.app import app  # noqa: PLC0415 - its dependencies are optional
+
+        app(prog_name="kfuse")
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if missing not in NEEDS:
@@ -19,4 +21,3 @@ def main() -> None:
         raise SystemExit(1) from None
     except KeyboardInterrupt:
         raise SystemExit(130) from None
-    app(prog_name="kfuse")

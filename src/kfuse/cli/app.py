@@ -1,21 +1,19 @@
-"""The commands."""
+"""The commands. What they need is imported when they run, so that help is there at once."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
-import polars as pl
 import typer
 
-from kfuse import __version__, files
-from kfuse.cli import demo, tables
-from kfuse.cli.clustering import cluster_rows
-from kfuse.cli.errors import CommandError, say, told_in_one_line
+from kfuse import __version__
+from kfuse.cli.formats import Writable
+from kfuse.cli.options import Choice, Json, Method, Output, Quiet, Source, command
 
 app = typer.Typer(
     help="Cluster by density, with nothing to tune.",
+    epilog="Try: kfuse demo",
     context_settings={"help_option_names": ["-h", "--help"]},
     add_completion=False,
     no_args_is_help=True,
@@ -38,7 +36,92 @@ def start(
     """Hold the options that stand before a command; typer needs the function, nothing calls it."""
 
 
-@app.command("demo", help="Cluster a made-up data set and draw it.")
+@command(app, "cluster")
+def run_cluster(
+    source: Source,
+    choice: Choice,
+    method: Method,
+    output: Output,
+) -> None:
+    """Give every row of a table the number of its cluster."""
+    from kfuse.cli import labelling  # noqa: PLC0415 - slow to import
+
+    labelling.run(source, choice, method, output)
+
+
+@command(app, "suggest")
+def run_suggest(
+    source: Source,
+    choice: Choice,
+    method: Method,
+    most: Annotated[int, typer.Option("-n", metavar="N", min=1, help="How many numbers to list.")] = 5,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Rank the numbers of clusters that the data suggests."""
+    from kfuse.cli import suggesting  # noqa: PLC0415 - slow to import
+
+    suggesting.run(source, choice, method, most, as_json=as_json, quiet=quiet)
+
+
+@command(app, "plot")
+def run_plot(
+    source: Source,
+    choice: Choice,
+    method: Method,
+    out: Annotated[
+        Path, typer.Option("-o", "--out", metavar="FILE", readable=False, help="The picture: .png, .svg or .pdf.")
+    ],
+    kind: Annotated[
+        Literal["scatter", "dendrogram", "curve", "profiles", "subclusters", "density"],
+        typer.Option("--kind", help="What to draw."),
+    ] = "scatter",
+    quiet: Quiet = False,
+) -> None:
+    """Draw the clusters, the tree, or another view of the data."""
+    from kfuse.cli import drawing  # noqa: PLC0415 - slow to import
+
+    drawing.run(source, choice, method, out, kind, quiet=quiet)
+
+
+@command(app, "report")
+def run_report(
+    source: Source,
+    choice: Choice,
+    method: Method,
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE", readable=False, help="The page to write.")] = Path(
+        "report.html"
+    ),
+    title: Annotated[str | None, typer.Option("--title", help="The title; else the name of DATA.")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write an interactive page of the clusters, one file that works offline."""
+    from kfuse.cli import reporting  # noqa: PLC0415 - slow to import
+
+    reporting.run(source, choice, method, out, title, quiet=quiet)
+
+
+@command(app, "compare")
+def run_compare(
+    source: Source,
+    choice: Choice,
+    method: Method,
+    truth: Annotated[
+        str | None, typer.Option("--truth", metavar="COLUMN", help="The true clusters; not clustered by.")
+    ] = None,
+    methods: Annotated[
+        str | None, typer.Option("--methods", metavar="A,B", help="Run these, at any size; else those that suit.")
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run other methods beside kFuse on the same data."""
+    from kfuse.cli import comparing  # noqa: PLC0415 - slow to import
+
+    comparing.run(source, choice, method, truth, methods, as_json=as_json, quiet=quiet)
+
+
+@command(app, "demo")
 def run_demo(
     out: Annotated[
         Path,
@@ -47,92 +130,23 @@ def run_demo(
         ),
     ] = Path("kfuse-demo"),
 ) -> None:
-    """Cluster a made-up data set and draw it.
+    """Cluster a made-up data set and draw it."""
+    from kfuse.cli import demo  # noqa: PLC0415 - slow to import
 
-    Parameters
-    ----------
-    out : Path
-        The folder for data.csv, labels.csv and clusters.png.
-    """
-    with told_in_one_line():
-        demo.run(out)
+    demo.run(out)
 
 
-@app.command("cluster", help="Cluster the rows of a CSV file.")
-def run_cluster(  # noqa: PLR0913, PLR0917 - one for each option
-    file: Annotated[Path, typer.Argument(metavar="FILE", readable=False, help="A CSV file; - is standard input.")],
-    n_clusters: Annotated[
-        int | None,
-        typer.Option("-k", "--clusters", metavar="N", min=1, help="How many clusters; else the number is found."),
-    ] = None,
+@command(app, "datasets")
+def run_datasets(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A data set; else all are listed.")] = None,
     out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", metavar="FILE", readable=False, help="Where to write; else standard output."),
+        Path | None, typer.Option("-o", "--out", metavar="FILE", readable=False, help="Write it to this file.")
     ] = None,
-    columns: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Cluster by these columns; else by all of them.")
-    ] = None,
-    exclude: Annotated[str | None, typer.Option(metavar="C", help="Leave these columns out.")] = None,
-    scale: Annotated[bool, typer.Option("--scale/--no-scale", help="Scale each column to [0, 1].")] = True,
-    keep: Annotated[bool, typer.Option("--keep", help="Write the input columns too, before the labels.")] = False,
-    separator: Annotated[
-        str | None, typer.Option(metavar="C", help="What stands between values, such as ';' or tab; else a comma.")
-    ] = None,
-    header: Annotated[
-        bool | None,
-        typer.Option("--header/--no-header", help="Whether the first line names the columns; else it does."),
-    ] = None,
+    to: Annotated[Writable | None, typer.Option("--to", help="The format; else that of FILE, or CSV.")] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Cluster the rows of a CSV file.
+    """List labelled data sets to try things on, or write one to a file."""
+    from kfuse.cli import collection  # noqa: PLC0415 - slow to import
 
-    Parameters
-    ----------
-    file : Path
-        The table; ``-`` is standard input.
-    n_clusters : int or None
-        How many clusters; None means to find the number.
-    out : Path or None
-        Where to write; None and ``-`` are standard output.
-    columns, exclude : str or None
-        The columns to cluster by, and those to leave out.
-    scale : bool
-        Whether to scale each column to [0, 1].
-    keep : bool
-        Whether to write the input columns too.
-    separator : str or None
-        What stands between values, in the input and the output; None is a comma.
-    header : bool or None
-        Whether the first line names the columns; None means yes, unless all names are numbers.
-    """
-    with told_in_one_line():
-        _check_out(file, out)
-        form = tables.Form(tables.separator_of(separator), header)
-        table = tables.read_table(file, form)
-        if keep and "label" in table.columns:
-            raise CommandError("the input has a column 'label' already: rename it, or leave out --keep")
-        X = tables.numbers(table, tables.choose_columns(table, columns, exclude))
-        found = cluster_rows(tables.scale(X) if scale else X, n_clusters, tables.name_of(file))
-        label = pl.Series("label", found.labels)
-        _write(table.with_columns(label) if keep else label.to_frame(), out, form.separator or tables.COMMA)
-        if out is not None and sys.stderr is not None and sys.stderr.isatty():
-            say(f"{found.summary} -> {out}")
-
-
-def _check_out(file: Path, out: Path | None) -> None:
-    if out is None or out == tables.STREAM:
-        if sys.stdout is None:
-            raise CommandError("standard output is closed: open it, or name a file with -o")
-        return
-    files.check_target(out)
-    if out.exists() and file.exists() and out.samefile(file):
-        raise CommandError(f"{out} is the input, which would be lost: choose another file for -o")
-
-
-def _write(table: pl.DataFrame, out: Path | None, separator: str) -> None:
-    content = tables.to_csv(table, separator)
-    if out is None or out == tables.STREAM:
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-        return
-    with files.whole_file(out) as handle:
-        handle.write(content)
+    collection.run(name, out, to, as_json=as_json, quiet=quiet)

@@ -1,4 +1,4 @@
-"""The demo: made-up shapes, clustered and drawn."""
+"""`kfuse demo`: made-up shapes, clustered and drawn."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from kfuse import files, plots
-from kfuse.cli import tables
-from kfuse.cli.clustering import Clustering, cluster_rows
+from kfuse.cli import clustering, columns, display, writing
+from kfuse.cli.clustering import Clustering
+from kfuse.cli.options import Method
 from kfuse.datasets import make_shapes
-
-LONGEST_BAR = 24
 
 
 def run(folder: Path) -> None:
@@ -31,14 +28,13 @@ def run(folder: Path) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     X, _ = make_shapes()
-    found = cluster_rows(tables.scale(X), None, "the demo data")
+    found = clustering.fit(columns.scaled(X, ["x", "y"]), Method(), "the demo data")
     contents = {
-        "data.csv": tables.to_csv(pl.DataFrame({"x": X[:, 0], "y": X[:, 1]})),
-        "labels.csv": tables.to_csv(pl.DataFrame({"label": found.labels})),
+        "data.csv": pl.DataFrame({"x": X[:, 0], "y": X[:, 1]}),
+        "labels.csv": pl.DataFrame({"label": found.labels}),
     }
     for name, content in contents.items():
-        with files.whole_file(folder / name) as handle:
-            handle.write(content)
+        writing.write(content, writing.Target(folder / name, "csv"))
     figure = _picture(X, found.labels)
     if figure is not None:
         with files.whole_file(folder / "clusters.png") as handle:
@@ -58,26 +54,23 @@ def _picture(X: NDArray[np.float64], labels: NDArray[np.intp]) -> Any:
 
 
 def _tell(found: Clustering, folder: Path, names: list[str]) -> None:
-    console = Console(highlight=False)
-    console.print(Text.assemble("\n ", (found.summary, "bold"), "\n"))
-    console.print(_size_table(found, bar="█" if console.encoding.startswith("utf") else "#"))
-    console.print()
+    out = display.console()
+    out.print(display.heading(found.summary))
+    out.print(_size_table(found, display.bar_of(out)))
+    out.print()
     for name in names:
-        console.print(Text.assemble(" Wrote ", (str(folder / name), "bold")), soft_wrap=True)
+        out.print(Text.assemble(" Wrote ", (str(folder / name), "bold")), soft_wrap=True)
     if "clusters.png" not in names:
         words = " Left out the picture, which needs matplotlib: pip install 'kfuse[plot]'"
-        console.print(words, markup=False, soft_wrap=True)
-    again = f"kfuse cluster {folder / 'data.csv'} -o labels.csv"
-    console.print(Text.assemble(" Next  ", (again, "bold")), soft_wrap=True)
-    console.print()
+        out.print(words, markup=False, soft_wrap=True)
+    for again in (f"kfuse suggest {folder / 'data.csv'}", f"kfuse cluster {folder / 'data.csv'} -o labels.csv"):
+        out.print(Text.assemble(" Next  ", (again, "bold")), soft_wrap=True)
+    out.print()
 
 
-def _size_table(found: Clustering, bar: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False)
-    table.add_column("cluster", justify="right")
-    table.add_column("rows", justify="right")
-    table.add_column("")
+def _size_table(found: Clustering, character: str) -> Table:
+    table = display.table(["cluster", "rows", ""], left=[""])
     for label, size in enumerate(found.sizes):
-        length = max(1, round(LONGEST_BAR * size / found.sizes[0]))
-        table.add_row(str(label), f"{size:,}", Text(bar * length, plots.PALETTE[label % len(plots.PALETTE)]))
+        drawn = display.bar(size / found.sizes[0], character, plots.PALETTE[label % len(plots.PALETTE)])
+        table.add_row(str(label), f"{size:,}", drawn)
     return table

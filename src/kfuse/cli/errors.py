@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -15,8 +16,13 @@ class CommandError(Exception):
 
 
 @contextmanager
-def told_in_one_line() -> Iterator[None]:
+def told_in_one_line(*, quiet: bool = False) -> Iterator[None]:
     """Turn failures into one line on standard error and exit code 1, and show warnings the same way.
+
+    Parameters
+    ----------
+    quiet : bool, default=False
+        Whether to keep warnings to oneself.
 
     Yields
     ------
@@ -43,7 +49,7 @@ def told_in_one_line() -> Iterator[None]:
         else:
             failure = None
     for warning in caught:
-        if issubclass(warning.category, UserWarning):
+        if issubclass(warning.category, UserWarning) and not quiet:
             say(f"warning: {warning.message}")
     if failure is not None:
         say(failure)
@@ -66,4 +72,4 @@ def _os_words(error: OSError) -> str:
     remedy = next((words for kind, words in remedies.items() if isinstance(error, kind)), "choose another path")
     where = error.filename2 or error.filename
     reason = (error.strerror or str(error)).lower()
-    return f"{where}: {reason}: {remedy}" if where else f"{reason}: {remedy}"
+    return f"{os.fsdecode(where)}: {reason}: {remedy}" if where else f"{reason}: {remedy}"

@@ -1,28 +1,20 @@
-"""Tables: read them, choose their columns, scale them, write labels."""
+"""CSV and TSV: read as text, and say what is wrong with a file that cannot be."""
 
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import re
-import signal
-import sys
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from kfuse.cli.errors import CommandError
 
-STREAM = Path("-")
 COMMA = ","
-GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"  # how such files start
+ZSTANDARD = b"\x28\xb5\x2f\xfd"  # how such files start
 OTHER_SEPARATORS = {";": "';'", "\t": "tab", "|": "'|'"}  # and how to give them to --separator
 
 
@@ -42,25 +34,26 @@ def separator_of(text: str | None) -> str | None:
     raise CommandError(f"--separator {text!r} is not a character that can separate: give one such as ';', or tab")
 
 
-def read_table(path: Path, form: Form) -> pl.DataFrame:
-    """Read a CSV file, every value as text.
+def read(content: bytes, form: Form, name: str) -> pl.DataFrame:
+    """Read a table, every value as text.
 
     Text keeps the values as they were written, so that they can be handed on unchanged.
 
     Parameters
     ----------
-    path : Path
-        The file; ``-`` is standard input.
+    content : bytes
+        What is in the file.
     form : Form
         How it is written.
+    name : str
+        What to call it in messages.
 
     Returns
     -------
     polars.DataFrame
         One text column per column of the file; without a header, they are column_1, column_2, ...
     """
-    name = name_of(path)
-    content = _text(_standard_input() if path == STREAM else path.read_bytes(), name)
+    content = _text(content, name)
     has_header = form.header is not False
     try:
         table = pl.read_csv(content, infer_schema=False, has_header=has_header, separator=form.separator or COMMA)
@@ -68,6 +61,8 @@ def read_table(path: Path, form: Form) -> pl.DataFrame:
         raise CommandError(f"{name} is empty: give a CSV file with rows") from None
     except pl.exceptions.PolarsError as error:
         raise CommandError(f"{name} cannot be read: {_reason(content, form, error)}") from None
+    if has_header:
+        table = _with_plain_quotes(table, content, form)
     first_line = table.columns if has_header else [value or "" for value in table.row(0)]
     found = _other_separator(first_line, form)
     if found:
@@ -84,120 +79,15 @@ def read_table(path: Path, form: Form) -> pl.DataFrame:
     return table
 
 
-def name_of(path: Path) -> str:
-    """Name the file in messages."""
-    return "standard input" if path == STREAM else str(path)
-
-
-def choose_columns(table: pl.DataFrame, columns: str | None, exclude: str | None) -> list[str]:
-    """Give the columns to cluster by.
-
-    Parameters
-    ----------
-    table : polars.DataFrame
-        The table.
-    columns : str or None
-        Names with commas between them; None means all. A name with a comma in it goes in double quotes.
-    exclude : str or None
-        Names to leave out, written the same way.
-
-    Returns
-    -------
-    list of str
-        The names, in the order asked for.
-    """
-    wanted = table.columns if columns is None else _names("--columns", columns)
-    dropped = [] if exclude is None else _names("--exclude", exclude)
-    for name in [*wanted, *dropped]:
-        if name not in table.columns:
-            raise CommandError(f"there is no column {name!r}: choose from {', '.join(map(repr, table.columns))}")
-    chosen = [name for name in dict.fromkeys(wanted) if name not in dropped]
-    if not chosen:
-        raise CommandError("no column is left to cluster by: exclude fewer columns")
-    return chosen
-
-
-def numbers(table: pl.DataFrame, columns: list[str]) -> NDArray[np.float64]:
-    """Turn columns of text into numbers.
-
-    Parameters
-    ----------
-    table : polars.DataFrame
-        The table, as text.
-    columns : list of str
-        The columns to turn.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_columns)
-        The numbers, all finite.
-    """
-    X = np.empty((table.height, len(columns)))
-    for position, name in enumerate(columns):
-        X[:, position] = _column_numbers(table[name])
-    return X
-
-
-def scale(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scale each column to [0, 1]; a constant column becomes 0."""
-    from sklearn.preprocessing import MinMaxScaler  # noqa: PLC0415 - slow to import
-
-    return MinMaxScaler().fit_transform(X)
-
-
-def to_csv(table: pl.DataFrame, separator: str = COMMA) -> bytes:
-    """Write a table as CSV."""
-    buffer = io.BytesIO()
-    table.write_csv(buffer, separator=separator)
-    return buffer.getvalue()
-
-
-def _standard_input() -> bytes:
-    if sys.stdin is None:
-        raise CommandError("standard input is closed: name a file, or pipe the table in")
-    # Importing polars makes a waiting read go on after Ctrl-C; this makes it stop again.
-    if hasattr(signal, "siginterrupt"):
-        signal.siginterrupt(signal.SIGINT, True)
-    return sys.stdin.buffer.read()
-
-
-def _column_numbers(values: pl.Series) -> NDArray[np.float64]:
-    text = values.str.strip_chars()
-    parsed = text.cast(pl.Float64, strict=False)
-    empty = text.is_null() | (text == "").fill_null(True)
-    words = parsed.is_null() & ~empty
-    if words.any():
-        row = int(words.arg_max() or 0)
-        raise CommandError(
-            f"column {values.name!r} is not numeric (data row {row + 1} has {values[row]!r}): "
-            f"choose columns with --columns a,b or leave it out with --exclude {_quoted(values.name)}"
-        )
-    missing = ~parsed.is_finite().fill_null(False)
-    if missing.any():
-        row = int(missing.arg_max() or 0)
-        what = f"has {text[row]!r}" if not empty[row] else "has no value"
-        raise CommandError(
-            f"column {values.name!r} {what} in data row {row + 1}: fill it, delete the row, "
-            f"or leave the column out with --exclude {_quoted(values.name)}"
-        )
-    return parsed.to_numpy()
-
-
-def _names(option: str, text: str) -> list[str]:
-    try:
-        return next(csv.reader([text], skipinitialspace=True)) or [""]
-    except csv.Error:
-        raise CommandError(
-            f"{option} {text!r} has a line break between names: put commas there, "
-            "or put a name that has a line break in double quotes"
-        ) from None
-
-
-def _quoted(name: str) -> str:
-    """Write a column's name so that `--exclude` reads it and a shell hands it on."""
-    if any(character in name for character in ',"\r\n') or name.startswith(" "):
-        name = '"' + name.replace('"', '""') + '"'
-    return name if name.replace("_", "").isalnum() else "'" + name.replace("'", "'\\''") + "'"
+def _with_plain_quotes(table: pl.DataFrame, content: bytes, form: Form) -> pl.DataFrame:
+    """Take doubled quotes out of the names, where polars leaves them."""
+    if not any('""' in name for name in table.columns):
+        return table
+    text = io.StringIO(content.decode("utf-8-sig"), newline="")
+    names = next(csv.reader(text, delimiter=form.separator or COMMA))
+    return table.rename(
+        {old: new for old, new in zip(table.columns, names, strict=False) if '""' in old and new not in table.columns}
+    )
 
 
 def _is_number(name: str) -> bool:
@@ -213,11 +103,6 @@ def _text(content: bytes, name: str) -> bytes:
     """Give the content without empty lines at its start if it is UTF-8 text, which polars does not check in headers."""
     if content.startswith(ZSTANDARD):
         return content  # polars unpacks it
-    if content.startswith(GZIP):
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error):
-            raise CommandError(f"{name} is gzip, but broken: compress the file again") from None
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise CommandError(f"{name} is UTF-16: convert it to UTF-8")
     if b"\0" in content[:4096]:
