@@ -61,6 +61,8 @@ def _neighbors_wanted(neighbors: NeighborTable, found_in_round: NDArray[np.int64
     the chances of that add up to one. The largest reverse count grows in proportion to the round.
     """
     look = found_in_round.size
+    if look == 0:  # a sample of a graph has no neighbour
+        return 1
     early, late = found_in_round[look // 4 : look // 2].sum(), found_in_round[look // 2 :].sum()
     power = 1.0 + math.log2(max(1.0, early / late))
     rounds = np.arange(look + 1, MOST_WIDENING * look + 1)
