@@ -192,7 +192,7 @@ def test_import_is_light():
         """
         import sys, sklearn.cluster
         before = set(sys.modules)
-        import kfuse
+        from kfuse import KFuse
         added = {name.split(".")[0] for name in set(sys.modules) - before}
         assert not added & {"numba", "pandas", "polars", "matplotlib", "typer", "rich", "email"}, added
         """
