@@ -406,10 +406,11 @@ def gap_to(points, member, bounds, node):
 @inner_kernel
 def squared_distances(points, member, leaves, leaf, squares):
     """Compute the squared distances from a point to all of a leaf."""
-    for j in range(LEAF_SIZE):
+    size = squares.size  # not as a constant, or else the loops are unrolled instead of run several at a time
+    for j in range(size):
         squares[j] = 0.0
     for feature in range(points.shape[1]):
         coordinate = points[member, feature]
-        for j in range(LEAF_SIZE):
+        for j in range(size):
             difference = leaves[leaf, feature, j] - coordinate
             squares[j] += difference * difference
