@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import kernel
+from kfuse.core.compiled import inner_kernel, kernel
 from kfuse.core.threads import over_ranges
 
 SAMPLES_PER_PART = 2**15
@@ -65,7 +65,7 @@ def densest_mutual(indices, log_density, representatives, start, stop):
         representatives[sample] = best
 
 
-@kernel
+@inner_kernel
 def contains(neighbors, sample):
     """Whether a sample is among some neighbours."""
     found = False

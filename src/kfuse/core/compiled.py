@@ -7,7 +7,7 @@ from typing import Any
 
 import numba
 
-OPTIONS = {"nogil": True, "error_model": "numpy"}
+OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 def kernel(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
@@ -20,8 +20,8 @@ def kernel(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
 
 
 def inner_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a `function` into each of its callers: where calls are many, handing arrays over takes its time."""
-    return kernel(function, forceinline=True)
+    """Compile a small function into each of its callers: calling it, and compiling that, would take longer."""
+    return kernel(function, inline="always")
 
 
 def array_kernel(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:

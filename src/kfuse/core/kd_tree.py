@@ -376,7 +376,7 @@ def write_candidates(group, places, first, size, indices, distances):
         place_sorted(squares, found, count, distances[place], indices[place])
 
 
-@kernel
+@inner_kernel
 def rounding_of_gaps(n_features):
     """The factor by which a squared gap may come out too large."""
     return 1.0 - 1e-15 * (n_features + 10)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kfuse.core.compiled import array_kernel, kernel
+from kfuse.core.compiled import array_kernel, inner_kernel, kernel
 
 
-@kernel
+@inner_kernel
 def comes_before(distance, index, other_distance, other_index):
     """Whether a candidate precedes another in the order (distance, index)."""
     return distance < other_distance or (distance == other_distance and index < other_index)

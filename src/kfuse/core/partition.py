@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import array_kernel, kernel
+from kfuse.core.compiled import array_kernel, inner_kernel, kernel
 from kfuse.core.density import Density
 from kfuse.core.neighbors import NeighborTable
 from kfuse.core.union_find import find
@@ -62,7 +62,7 @@ def _roots(parents: NDArray[np.intp]) -> NDArray[np.intp]:
     return parents
 
 
-@kernel
+@inner_kernel
 def is_within(distance, index, farthest_distance, farthest_index):
     """Whether a sample comes no later, by (distance, index), than the last of another's neighbours."""
     return (distance < farthest_distance) | ((distance == farthest_distance) & (index <= farthest_index))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import kernel
+from kfuse.core.compiled import inner_kernel, kernel
 from kfuse.core.fusion.index import log_fusion_index
 from kfuse.core.progress import SILENT, Progress
 
@@ -132,21 +132,21 @@ def fuse_best(graph, n_left, fused, log_index, log_weight):
     return n_left
 
 
-@kernel
+@inner_kernel
 def note_node(node):
     """Note what the index takes from a node's sums."""
     node.log_size = math.log(node.size)
     node.mean_log_density = node.log_density / node.size
 
 
-@kernel
+@inner_kernel
 def note_link(link):
     """Note what the index takes from a link's sums."""
     link.log_weight = math.log(link.weight)
     link.mean_level = link.level / link.weight
 
 
-@kernel
+@inner_kernel
 def thread(graph, entry, node):
     """Put an entry at the front of a node's list."""
     graph.links[entry >> 1].following[entry & 1] = graph.nodes[node].head
@@ -199,7 +199,7 @@ def take_anew(graph, a, n_left):
         entry = after
 
 
-@kernel
+@inner_kernel
 def value_of(graph, link):
     """The logarithm of the index of a link's two nodes."""
     a, b = graph.nodes[link.ends[0]], graph.nodes[link.ends[1]]
@@ -218,7 +218,7 @@ def precedes(graph, value, link, other_value, other):
     return low < other_low or (low == other_low and max(ends[0], ends[1]) < max(other_ends[0], other_ends[1]))
 
 
-@kernel
+@inner_kernel
 def put(graph, slot, link, value):
     """Put a link into a slot of the queue."""
     graph.queue[slot].link = link

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import kernel
+from kfuse.core.compiled import inner_kernel, kernel
 from kfuse.core.fusion.agglomerate import NONE, Links
 from kfuse.core.fusion.index import link_weight
 from kfuse.core.neighbors import NeighborBlock
@@ -126,7 +126,7 @@ def list_links(sample, neighborhoods, labels, others):
     return count
 
 
-@kernel
+@inner_kernel
 def mark_neighborhood(sample, indices, around):
     """Mark a sample and its neighbours."""
     around[sample] = sample
@@ -134,7 +134,7 @@ def mark_neighborhood(sample, indices, around):
         around[indices[sample, rank]] = sample
 
 
-@kernel
+@inner_kernel
 def shared_neighbors(sample, other, indices, around):
     """Count what the neighbourhoods of two samples share, each with the sample itself; `other` is near `sample`."""
     shared = 1  # `other` itself

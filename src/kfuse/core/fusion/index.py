@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from kfuse.core.compiled import kernel
+from kfuse.core.compiled import inner_kernel
 
 
-@kernel
+@inner_kernel
 def link_weight(share, is_mutual):
     """The weight of a link by the share of neighbours that its ends have in common."""
     return share * share if is_mutual else share * share / 2.0
 
 
-@kernel
+@inner_kernel
 def log_fusion_index(log_weight, level, log_size, other_log_size, log_density, other_log_density):
     """The logarithm of FI = W / (min(n_i, n_j) sqrt(max(n_i, n_j))) x rho_b / sqrt(rho_i rho_j).
 
