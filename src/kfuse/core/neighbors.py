@@ -32,7 +32,8 @@ TRIED_SAMPLES = 10_000  # ... if there are so many samples, ...
 STRETCHES_TRIED, ROWS_TRIED = 8, 16  # ... on a few of them, in stretches of near ones
 FIRST_LOOK = 32  # neighbours to ask for at first: data in few dimensions needs no more in any stage, ...
 LONG_LOOK = 160  # ... and few data needs more than this; ...
-LITTLE_LONGER = 2.0  # ... ask for so many if they take at most this times as long
+LITTLE_LONGER = 2.0  # ... ask for so many if they take at most this times as long, ...
+FEW_DIMENSIONS = 3  # ... which they never do in so few dimensions
 ENTRIES_PER_BLOCK = 2**20  # of distances or neighbours that one thread holds at a time
 
 
@@ -274,8 +275,13 @@ class NeighborTable:
         In many dimensions, most of the time goes into looking where neighbours might be, however many they are.
         """
         look = FIRST_LOOK
-        if not self.search.asks_again_cheaply and self.n_samples >= TRIED_SAMPLES:
-            few, many = (_time_of_a_try(self.search, k) for k in (FIRST_LOOK, LONG_LOOK))
+        n_features = getattr(self.distances, "points", np.empty((0, 0))).shape[1]
+        if (
+            not self.search.asks_again_cheaply
+            and n_features > FEW_DIMENSIONS
+            and TRIED_SAMPLES <= self.n_samples <= ENTRIES_KEPT // LONG_LOOK
+        ):
+            few, many = (min(_time_of_a_try(self.search, k) for _ in range(3)) for k in (FIRST_LOOK, LONG_LOOK))
             look = LONG_LOOK if many <= LITTLE_LONGER * few else FIRST_LOOK
         return min(look, self.search.most_neighbors)
 
