@@ -126,6 +126,7 @@ BAD_DISTANCES = {
     "graph with nan": (graph_with(np.nan), r"NaN or infinity.*\(1, 1\)"),
     "graph with a negative distance": (graph_with(-1.0), r"negative distance.*\(1, 1\)"),
     "graph not square": (csr_array(np.ones((3, 4))), "square"),
+    "graph of nothing": (csr_array((3, 3)), "only 0 distinct neighbours for sample 0"),
     "graph with a lonely sample": (csr_array(np.diag([1.0, 1.0], 1)), "only 0 distinct neighbours for sample 2"),
 }
 
