@@ -69,6 +69,15 @@ def test_predict_for_new_samples():
     assert near[1] == near[2]
 
 
+@pytest.mark.parametrize("n_features", [1, 2, 20])
+@pytest.mark.parametrize("scale", [1.0, 1e-300])
+def test_predict_for_samples_beyond_all_bounds(n_features, scale):
+    X = np.random.default_rng(0).random((50, n_features)) * scale
+    model = KFuse(2).fit(X)
+    far = np.array([[1e308], [-1e308], [1e160], [1.0]]) * np.ones(n_features)
+    np.testing.assert_array_equal(model.predict(np.vstack([far, X]))[4:], model.labels_)
+
+
 def test_precomputed_matrix_and_graph_agree_with_features():
     X = np.random.default_rng(0).random((150, 3))
     direct = KFuse(3).fit(X)

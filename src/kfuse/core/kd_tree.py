@@ -88,7 +88,7 @@ def _columns_to_split(X: NDArray[Any]) -> NDArray[np.float64]:
     """Copy the widest columns; where they leave samples equal that are not, one more column tells these apart."""
     if X.dtype == np.bool_:
         X = X.view(np.uint8)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # samples to predict may lie infinitely far apart
         extents = X.max(axis=0).astype(np.float64) - X.min(axis=0)
     columns = X[:, np.argsort(-extents, kind="stable")[:SPLIT_COLUMNS]].astype(np.float64, order="C")
     if X.shape[1] <= SPLIT_COLUMNS:
