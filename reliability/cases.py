@@ -267,9 +267,9 @@ def twisted(rng: Rng, graph: Any, how: int) -> Any:
         return sparse.coo_array((graph.data[kept], (rows[kept], graph.indices[kept])), shape=graph.shape)
     if how == 1:
         graph.data[~kept] = 0.0
-    elif how == 2 and graph.nnz:
+    elif how == 2 and graph.nnz and graph.data.dtype.kind == "f":
         graph.data[rng.integers(graph.nnz)] = pick(rng, POISON)
-    elif how == 3:
+    elif how == 3 and graph.shape == (n, n):
         return graph.maximum(graph.T)
     elif how == 4:
         return sparse.block_diag([graph, graph], format=pick(rng, ["csr", "csc", "coo"]))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy.sparse import csr_array, csr_matrix
+from scipy.sparse import coo_array, csr_array, csr_matrix
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import kneighbors_graph
@@ -44,6 +44,13 @@ BAD_DATA = {
         pl.DataFrame({"a": [1, 2], "b": ["3", "4"]}),
         "column 'b' has the text '3' in row 0",
     ),
+    "columns of one name": (pd.DataFrame(X_IRIS, columns=list("abca")), "more than one column 'a': rename"),
+    "lists in a polars frame": (
+        pl.DataFrame({"a": [1.0, 2.0], "b": [[1], [2]]}),
+        "X must be numbers, but column 'b' has .* in row 0",
+    ),
+    "categories": (pd.DataFrame({"a": pd.Categorical(["x", "y"])}), "column 'a' has 'x' in row 0"),
+    "a column of periods": (pd.Series(pd.period_range("2020", periods=3)), "entry 0 is Period"),
     "no rows": (np.empty((0, 3)), r"0 sample\(s\)"),
     "no columns": (np.empty((3, 0)), r"0 feature\(s\)"),
     "one-dimensional": (np.arange(5.0), "Reshape your data"),
@@ -115,7 +122,31 @@ def graph_with(value):
     return graph
 
 
+def damaged(part, value):
+    graph = csr_array(np.ones((4, 4)))
+    getattr(graph, part)[2] = value
+    return graph
+
+
+def damaged_nothing():
+    graph = csr_array((4, 4))
+    graph.indptr[2] = 2**31 - 1
+    return graph
+
+
+def damaged_coo():
+    graph = coo_array(np.ones((4, 4)))
+    graph.col[3] = 1000
+    return graph
+
+
 BAD_DISTANCES = {
+    "graph with an entry outside of it": (damaged("indices", 1000), "graph is damaged .*: build it anew"),
+    "graph with an entry before it": (damaged("indices", -1), "graph is damaged"),
+    "graph with a row that ends outside": (damaged("indptr", 1000), "graph is damaged"),
+    "graph of nothing with a row that ends outside": (damaged_nothing(), "graph is damaged"),
+    "graph of coordinates with an entry outside": (damaged_coo(), "graph is damaged"),
+    "frame of distances with equal names": (pd.DataFrame(np.zeros((2, 2)), columns=["a", "a"]), "one column 'a'"),
     "nothing": (None, "X is None"),
     "text": (np.array([["0", "1"], ["1", "0"]]), "has the text '0' in row 0"),
     "infinity": (np.array([[0.0, np.inf], [np.inf, 0.0]]), r"infinity \(row 0, column 1\): put a finite number"),
@@ -153,6 +184,35 @@ def test_functions_that_are_no_distances(value):
 
     with pytest.raises(ValueError, match="metric='odd' gives a negative, infinite or undefined distance"):
         KFuse(1, metric=odd).fit(X_IRIS[:20])
+
+
+def test_sparse_columns():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": pd.arrays.SparseArray([0.0, 1.0])})
+    with pytest.raises(TypeError, match=r"Column 'b' of X is sparse.*to_dense"):
+        KFuse(1).fit(frame)
+
+
+def test_haversine_takes_two_features():
+    with pytest.raises(ValueError, match="metric='haversine' takes two features.*X has 4"):
+        KFuse(1, metric="haversine").fit(X_IRIS)
+    assert KFuse(2, metric="haversine").fit(X_IRIS[:, 2:]).n_clusters_ == 2
+
+
+@pytest.mark.parametrize("metric", ["seuclidean", "mahalanobis"])
+def test_one_sample_has_no_variance(metric):
+    if metric == "seuclidean":
+        assert KFuse(metric=metric).fit([[1.0, 2.0]]).labels_.tolist() == [0]
+    else:
+        with pytest.raises(ValueError, match="needs features of which none is constant"):
+            KFuse(metric=metric).fit([[1.0, 2.0]])
+
+
+def test_samples_that_no_distance_tells_apart_are_one_place():
+    X = np.column_stack([np.arange(40) * 1e-200, np.ones(40)])
+    X[20, 1] = 1e18
+    model = KFuse(2, neighbors="kd_tree").fit(X)
+    assert model.tree_.most_clusters == 2
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
 def test_mahalanobis_of_a_constant_column():

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numbers
+from copy import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import coo_array, csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
@@ -94,24 +95,28 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[
             "pass a dense array, X.toarray(), or reduce the dimension first, as with TruncatedSVD."
         )
     _check_something(X)
+    _check_columns(X)
     table = X
     try:
         X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False)
     except (TypeError, ValueError) as error:
-        if "could not convert" in str(error) or (isinstance(error, TypeError) and _column_names(table) is not None):
-            raise ValueError(f"X must be numbers, but {_first_text(table)}: encode or drop it first.") from error
+        if "Complex" not in str(error) and (where := _first_text(table)):
+            raise ValueError(f"X must be numbers, but {where}: encode or drop it first.") from error
         raise
     _check_no_text(table)
     _check_finite(X, _column_names(table), "drop or fill such values first, for example with SimpleImputer")
     metric = getattr(estimator, "metric", "euclidean")
     if isinstance(metric, str) and metric not in TREE_METRICS:
-        _check_not_too_large(X, metric)
+        _check_suits(X, metric)
     return X
 
 
 def check_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[Any] | csr_array:
     """Give a precomputed matrix (dense) or graph (sparse) of distances, checked."""
     _check_something(X)
+    _check_columns(X)
+    if issparse(X):
+        _check_structure(X)
     table = X
     X = validate_data(
         estimator,
@@ -136,6 +141,19 @@ def check_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray
     if reset:
         _check_symmetric(X)
     return X
+
+
+def _check_structure(graph: Any) -> None:
+    """Refuse a graph with entries outside of it: scipy would read and write memory that is not its own."""
+    try:
+        if graph.format in ("csr", "csc", "bsr"):
+            copy(graph).check_format(full_check=True)
+            if (np.diff(graph.indptr) < 0).any():  # scipy does not look at this where nothing is stored
+                raise ValueError("index pointer values must not fall")
+        elif graph.format == "coo":
+            coo_array((graph.data, (graph.row, graph.col)), shape=graph.shape)
+    except ValueError as error:
+        raise ValueError(f"The precomputed graph is damaged ({error}): build it anew.") from error
 
 
 def _check_graph(graph: csr_array, *, square: bool) -> csr_array:
@@ -176,6 +194,15 @@ def _check_finite(X: NDArray[Any], names: list[Any] | None, remedy: str) -> None
             raise ValueError(f"Input X contains infinity ({where}): put a finite number there, or drop the row.")
 
 
+def _check_suits(X: NDArray[Any], metric: str) -> None:
+    if metric == "haversine" and X.shape[1] != 2:
+        raise ValueError(
+            f"metric='haversine' takes two features, latitude and longitude in radians, but X has {X.shape[1]}: pass "
+            "these two, or choose another metric."
+        )
+    _check_not_too_large(X, metric)
+
+
 def _check_not_too_large(X: NDArray[Any], metric: str) -> None:
     """Refuse values whose squares or sums may overflow; Euclidean and cosine distances choose a unit instead."""
     largest = np.sqrt(np.finfo(X.dtype).max) / 100
@@ -193,6 +220,20 @@ def _check_something(X: Any) -> None:
         raise ValueError("X is None: pass the samples, an array of shape (n_samples, n_features).")
     if isinstance(X, (list, tuple)) and not X:
         raise ValueError("X is empty: pass at least one sample, in an array of shape (n_samples, n_features).")
+
+
+def _check_columns(X: Any) -> None:
+    """Refuse frames of which columns share a name, or are sparse."""
+    names = _column_names(X) or []
+    seen: list[Any] = []
+    for name in names:
+        if name in seen:
+            raise ValueError(f"X has more than one column {name!r}: rename or drop all but one.")
+        seen.append(name)
+    dtypes = getattr(X, "dtypes", None) if names else None
+    for name, dtype in dtypes.items() if hasattr(dtypes, "items") else ():
+        if type(dtype).__name__ == "SparseDtype":
+            raise TypeError(f"Column {name!r} of X is sparse: make it dense first, as with X.sparse.to_dense().")
 
 
 def _check_no_text(X: Any) -> None:
@@ -235,14 +276,17 @@ def _column_names(X: Any) -> list[Any] | None:
     return None if columns is None else list(columns)
 
 
-def _first_text(X: Any) -> str:
-    """Say where the first value is that is not a number."""
+def _first_text(X: Any) -> str | None:
+    """Say where the first value is that is not a number, if there is one."""
     names = _column_names(X)
-    values = np.asarray(X, dtype=object)
-    for row, column in np.ndindex(*values.shape[:2]) if values.ndim == 2 else ():
+    try:
+        values = np.asarray(X, dtype=object)
+    except (TypeError, ValueError):  # rows of different lengths
+        return None
+    for index, value in np.ndenumerate(values) if values.ndim in (1, 2) else ():
         try:
-            float(values[row, column])
+            float(value)
         except (TypeError, ValueError):
-            where = f"column {names[column]!r}" if names else f"column {column}"
-            return f"{where} has {values[row, column]!r} in row {row}"
-    return "it holds something else"
+            where = f"column {names[index[1]]!r}" if names else f"column {index[-1]}"
+            return f"{where} has {value!r} in row {index[0]}" if values.ndim == 2 else f"entry {index[0]} is {value!r}"
+    return None

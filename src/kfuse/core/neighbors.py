@@ -277,8 +277,7 @@ class NeighborTable:
         if not self.search.asks_again_cheaply and self.n_samples >= TRIED_SAMPLES:
             few, many = (_time_of_a_try(self.search, k) for k in (FIRST_LOOK, LONG_LOOK))
             look = LONG_LOOK if many <= LITTLE_LONGER * few else FIRST_LOOK
-        # A graph that holds no neighbour of some sample says so when asked for one.
-        return min(look, self.n_samples - 1, max(1, self.search.most_neighbors))
+        return min(look, self.search.most_neighbors)
 
     def blocks(self, k: int) -> Iterator[NeighborBlock]:
         """Give the k nearest neighbours of every sample, each sample once, in no particular order."""
