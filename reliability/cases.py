@@ -20,7 +20,26 @@ POISON = (np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, 1e-310, 1e160, -0.0, 1
 NUMERIC = ("f8", "f4", "f2", "g", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?", ">f8", ">i4")
 ODD_TYPES = ("c16", "U4", "S3", "M8[D]", "m8[s]", "O")
 NOT_TABLES = (None, "text", b"bytes", 3, 2.5, {}, {"a": [1, 2]}, set(), [], [[]], [[], []], [[1, 2], [3]], range(5))
-WRONG = (None, "", "x", "AUTO", 0, -1, -(2**70), 2**70, 1.5, np.nan, np.inf, True, [], [3], {}, object(), b"auto", 3 + 0j)
+WRONG = (
+    None,
+    "",
+    "x",
+    "AUTO",
+    0,
+    -1,
+    -(2**70),
+    2**70,
+    1.5,
+    np.nan,
+    np.inf,
+    True,
+    [],
+    [3],
+    {},
+    object(),
+    b"auto",
+    3 + 0j,
+)
 
 
 class Case(NamedTuple):
@@ -112,12 +131,12 @@ def arrays(rng: Rng) -> tuple[dict[str, Any], Any, Any]:
     shape = [int(rng.integers(0, 40)), int(rng.integers(0, 5))]
     if rng.random() < 0.15:
         shape = [int(n) for n in rng.integers(0, 5, rng.integers(0, 5))]
-    X = values(rng, shape[0], shape[1]) if len(shape) == 2 else rng.random(shape)
+    X = values(rng, shape[0], shape[1]) if len(shape) == 2 else np.asarray(rng.random(shape))
     if rng.random() < 0.6:
         X = poisoned(rng, X)
     if rng.random() < 0.4:
         with np.errstate(all="ignore"):
-            X = np.nan_to_num(X).clip(-1e15, 1e15).astype(pick(rng, [*NUMERIC, *ODD_TYPES]))
+            X = np.asarray(np.nan_to_num(X).clip(-1e15, 1e15)).astype(pick(rng, [*NUMERIC, *ODD_TYPES]))
     new = poisoned(rng, values(rng, 3, int(rng.integers(0, 5))))
     return parameters(rng), container(rng, X), new
 

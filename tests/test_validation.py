@@ -1,5 +1,7 @@
 """Bad input gets one clear sentence that names the culprit."""
 
+import datetime
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -47,9 +49,14 @@ BAD_DATA = {
     "columns of one name": (pd.DataFrame(X_IRIS, columns=list("abca")), "more than one column 'a': rename"),
     "lists in a polars frame": (
         pl.DataFrame({"a": [1.0, 2.0], "b": [[1], [2]]}),
-        "X must be numbers, but column 'b' has .* in row 0",
+        r"X must be numbers, but column 'b' has the type List\(Int64\): encode",
     ),
     "categories": (pd.DataFrame({"a": pd.Categorical(["x", "y"])}), "column 'a' has 'x' in row 0"),
+    "dates": (np.array([["2020-01-01"], ["NaT"]], dtype="M8[D]"), "it has the type datetime64.*: encode"),
+    "nothing but durations in a frame": (
+        pd.DataFrame({"a": pd.to_timedelta([1, 2], unit="s")}),
+        "column 'a' has the type timedelta64.*: encode",
+    ),
     "a column of periods": (pd.Series(pd.period_range("2020", periods=3)), "entry 0 is Period"),
     "no rows": (np.empty((0, 3)), r"0 sample\(s\)"),
     "no columns": (np.empty((3, 0)), r"0 feature\(s\)"),
@@ -60,7 +67,12 @@ BAD_DATA = {
         pd.DataFrame({"a": [1.0, 2.0], "city": ["Oslo", "Rome"]}),
         "X must be numbers, but column 'city' has 'Oslo' in row 0",
     ),
-    "complex": (X_IRIS.astype(complex), "Complex data not supported"),
+    "complex": (X_IRIS.astype(complex), "Complex data not supported: pass real numbers"),
+    "complex in a frame": (pd.DataFrame({"a": [1j, 2j], "b": [True, False]}), "Complex data not supported: pass"),
+    "dates in a polars frame": (
+        pl.DataFrame({"a": [1.0], "when": [datetime.date(2020, 1, 1)]}),
+        "X must be numbers, but column 'when' has the type Date: encode",
+    ),
 }
 
 
@@ -188,7 +200,7 @@ def test_functions_that_are_no_distances(value):
 
 def test_sparse_columns():
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": pd.arrays.SparseArray([0.0, 1.0])})
-    with pytest.raises(TypeError, match=r"Column 'b' of X is sparse.*to_dense"):
+    with pytest.raises(TypeError, match=r"column 'b' has the type Sparse.*to_dense"):
         KFuse(1).fit(frame)
 
 
@@ -222,7 +234,7 @@ def test_mahalanobis_of_a_constant_column():
 
 def test_dates_name_their_column():
     frame = pd.DataFrame({"a": range(30), "when": pd.date_range("2020", periods=30)})
-    with pytest.raises(ValueError, match="column 'when' has"):
+    with pytest.raises(ValueError, match="column 'when' has the type datetime64"):
         KFuse(1).fit(frame)
 
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 FUSIONS = ("adaptive", "paper")
 SEARCHES = ("auto", "kd_tree", "brute", "approximate")
 OUTLIERS = ("assign", "label")
+COMPLEX = "Complex data not supported: pass real numbers, for example the real and the imaginary parts as two features."
 TREE_METRICS = ("euclidean", "l2", "minkowski", "cosine")
 
 
@@ -100,7 +101,9 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[
     try:
         X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False)
     except (TypeError, ValueError) as error:
-        if "Complex" not in str(error) and (where := _first_text(table)):
+        if "Complex data not supported" in str(error):  # sklearn's words are followed by all of X
+            raise ValueError(COMPLEX) from error
+        if where := _first_text(table):
             raise ValueError(f"X must be numbers, but {where}: encode or drop it first.") from error
         raise
     _check_no_text(table)
@@ -223,17 +226,29 @@ def _check_something(X: Any) -> None:
 
 
 def _check_columns(X: Any) -> None:
-    """Refuse frames of which columns share a name, or are sparse."""
+    """Refuse frames of which columns share a name, and types that are no numbers."""
     names = _column_names(X) or []
     seen: list[Any] = []
     for name in names:
         if name in seen:
             raise ValueError(f"X has more than one column {name!r}: rename or drop all but one.")
         seen.append(name)
-    dtypes = getattr(X, "dtypes", None) if names else None
-    for name, dtype in dtypes.items() if hasattr(dtypes, "items") else ():
-        if type(dtype).__name__ == "SparseDtype":
-            raise TypeError(f"Column {name!r} of X is sparse: make it dense first, as with X.sparse.to_dense().")
+    dtypes = X.dtypes if names and hasattr(X, "dtypes") else ()
+    for name, dtype in zip(names, dtypes, strict=False):
+        _check_type(f"column {name!r} has", dtype)
+    if not names and isinstance(getattr(X, "dtype", None), np.dtype):
+        _check_type("it has", X.dtype)
+
+
+def _check_type(subject: str, dtype: Any) -> None:
+    """Refuse types that would be made numbers without a word: sparse ones, complex ones, dates, and lists."""
+    if type(dtype).__name__ == "SparseDtype":
+        raise TypeError(f"X must be dense, but {subject} the type {dtype}: make it so, as with X.sparse.to_dense().")
+    kind = getattr(dtype, "kind", "")
+    if kind == "c":
+        raise ValueError(COMPLEX)
+    if kind in ("m", "M") or (hasattr(dtype, "is_nested") and (dtype.is_nested() or dtype.is_temporal())):
+        raise ValueError(f"X must be numbers, but {subject} the type {dtype}: encode or drop it first.")
 
 
 def _check_no_text(X: Any) -> None:
@@ -279,14 +294,22 @@ def _column_names(X: Any) -> list[Any] | None:
 def _first_text(X: Any) -> str | None:
     """Say where the first value is that is not a number, if there is one."""
     names = _column_names(X)
-    try:
-        values = np.asarray(X, dtype=object)
-    except (TypeError, ValueError):  # rows of different lengths
-        return None
-    for index, value in np.ndenumerate(values) if values.ndim in (1, 2) else ():
+    for position, part in enumerate([X] if names is None else [X[name] for name in names]):
         try:
-            float(value)
-        except (TypeError, ValueError):
-            where = f"column {names[index[1]]!r}" if names else f"column {index[-1]}"
-            return f"{where} has {value!r} in row {index[0]}" if values.ndim == 2 else f"entry {index[0]} is {value!r}"
+            values = np.asarray(part, dtype=object)
+        except (TypeError, ValueError):  # rows of different lengths
+            continue
+        for index, value in np.ndenumerate(values) if values.ndim in (1, 2) else ():
+            if not _is_number(value):
+                column = f"column {index[-1]}" if names is None else f"column {names[position]!r}"
+                lone = names is None and values.ndim == 1
+                return f"entry {index[0]} is {value!r}" if lone else f"{column} has {value!r} in row {index[0]}"
     return None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True

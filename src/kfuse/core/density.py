@@ -11,6 +11,8 @@ from kfuse.core.compiled import array_kernel, kernel
 from kfuse.core.natural import NaturalNeighbors
 from kfuse.core.neighbors import NeighborTable
 
+SMALLEST_FLOAT = np.nextafter(0.0, 1.0)
+
 
 class Density(NamedTuple):
     """The density of every sample, and who is the densest around it."""
@@ -71,7 +73,7 @@ def positive_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     room around them, keeps it finite, and scales with the data's unit.
     """
     positive = sums[sums > 0]
-    least = positive.min() / sums.size if positive.size else 1.0
+    least = max(positive.min() / sums.size, SMALLEST_FLOAT) if positive.size else 1.0
     return np.where(sums > 0, sums, least)
 
 
