@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -12,6 +13,8 @@ import pandas as pd
 import polars as pl
 from scipy import sparse
 from sklearn.neighbors import VALID_METRICS, kneighbors_graph
+
+from reliability import hostile_files
 
 Rng = np.random.Generator
 
@@ -54,7 +57,9 @@ class Case(NamedTuple):
 def make(seed: int, number: int) -> Case:
     """Make the case of a number."""
     kind = kind_of(number)
-    return Case(kind, *KINDS[kind](np.random.default_rng([seed, number])))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # making odd things is odd
+        return Case(kind, *KINDS[kind](np.random.default_rng([seed, number])))
 
 
 def kind_of(number: int) -> str:
@@ -142,25 +147,20 @@ def arrays(rng: Rng) -> tuple[dict[str, Any], Any, Any]:
 
 
 def container(rng: Rng, X: Any) -> Any:
-    """The same array as something that may hold one."""
-    kind = rng.integers(12)
-    if kind == 0:
-        return X.tolist()
-    if kind == 1:
-        return np.ma.masked_array(X, mask=rng.random(X.shape) < 0.1)
-    if kind == 2 and X.ndim == 2:
-        return np.asmatrix(X)
-    if kind == 3 and X.ndim == 2 and X.dtype.kind in "fiub" and X.dtype.itemsize > 2 and X.dtype.isnative:
-        return pick(rng, [sparse.csr_array, sparse.csc_matrix, sparse.coo_array, sparse.lil_matrix])(X)
-    if kind == 4:
-        return pick(rng, NOT_TABLES)
-    if kind == 5:
-        return np.asfortranarray(X)
-    if kind == 6 and X.ndim == 2:
-        return X[::-2, ::-1]
-    if kind == 7:
-        return X.astype(object)
-    return X
+    """The same array as something that may hold one, half of the time."""
+    is_table = X.ndim == 2
+    to_sparse = is_table and X.dtype.kind in "fiub" and X.dtype.itemsize > 2 and X.dtype.isnative
+    kinds: list[Callable[[], Any]] = [
+        X.tolist,
+        lambda: np.ma.masked_array(X, mask=rng.random(X.shape) < 0.1),
+        lambda: np.asmatrix(X) if is_table else X,
+        lambda: pick(rng, [sparse.csr_array, sparse.csc_matrix, sparse.lil_matrix])(X) if to_sparse else X,
+        lambda: pick(rng, NOT_TABLES),
+        lambda: np.asfortranarray(X),
+        lambda: X[::-2, ::-1] if is_table else X,
+        lambda: X.astype(object),
+    ]
+    return pick(rng, kinds)() if rng.random() < 0.5 else X
 
 
 def odd_column(rng: Rng, n: int) -> Any:
@@ -242,7 +242,7 @@ def matrices(rng: Rng) -> tuple[dict[str, Any], Any, Any]:
     with np.errstate(all="ignore"):
         D = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=-1)) * 10.0 ** rng.integers(-10, 10)
     if rng.random() < 0.2:
-        D = (D > np.median(D) if n else D).astype(pick(rng, NUMERIC))
+        D = (np.median(D) < D if n else D).astype(pick(rng, NUMERIC))
     twist = rng.integers(8)
     if twist == 0 and n > 1:
         D[0, n - 1] = D[0, n - 1] + 1
@@ -268,48 +268,61 @@ def graphs(rng: Rng) -> tuple[dict[str, Any], Any, Any]:
     k = int(rng.integers(0, n))
     graph = kneighbors_graph(points, k, mode="distance") if k else sparse.csr_array((n, n))
     graph = sparse.csr_array(graph)
-    for twist in rng.integers(0, 11, rng.integers(0, 3)):
-        graph = twisted(rng, graph, int(twist))
+    for _ in range(rng.integers(0, 3)):
+        graph = pick(rng, TWISTS)(rng, sparse.csr_array(graph).copy())
     if rng.random() < 0.1:
         graph = out_of_range(rng, graph)
+    elif rng.random() < 0.05:
+        graph = graph.tocsr()[:, : rng.integers(n + 1)]
     chosen = {**parameters(rng), "metric": "precomputed", "neighbors": pick(rng, ["auto", "brute"])}
     return chosen, graph, sparse.csr_array(points[:3] @ points.T if rng.random() < 0.5 else np.eye(3, n))
 
 
-def twisted(rng: Rng, graph: Any, how: int) -> Any:
-    """The same graph, but for one oddity."""
-    graph = graph.tocoo().tocsr().copy()
-    n = graph.shape[0]
+def without_some(rng: Rng, graph: Any) -> Any:
+    """Leave entries out, a few or most."""
+    graph = graph.tocoo()
     kept = rng.random(graph.nnz) < rng.choice([0.1, 0.5, 0.95])
-    if how == 0:
-        rows = np.repeat(np.arange(n), np.diff(graph.indptr))
-        return sparse.coo_array((graph.data[kept], (rows[kept], graph.indices[kept])), shape=graph.shape)
-    if how == 1:
-        graph.data[~kept] = 0.0
-    elif how == 2 and graph.nnz and graph.data.dtype.kind == "f":
-        graph.data[rng.integers(graph.nnz)] = pick(rng, POISON)
-    elif how == 3 and graph.shape == (n, n):
-        return graph.maximum(graph.T)
-    elif how == 4:
-        return sparse.block_diag([graph, graph], format=pick(rng, ["csr", "csc", "coo"]))
-    elif how == 5:
-        coo = graph.tocoo()
-        twice = np.concatenate
-        pairs = (twice([coo.row, coo.row]), twice([coo.col, coo.col]))
-        return sparse.coo_array((twice([coo.data, coo.data]), pairs), shape=graph.shape)
-    elif how == 6:
-        return graph.astype(pick(rng, ["f4", "i4", "i8", "?", "u1"]))
-    elif how == 7:
-        return graph.asformat(pick(rng, ["csc", "coo", "lil", "dok", "bsr", "dia"]))
-    elif how == 8:
-        graph.indices = graph.indices.astype(np.int64)
-        graph.indptr = graph.indptr.astype(np.int64)
-        graph.data[:] = graph.data[::-1]
-    elif how == 9:
-        return graph[:, : rng.integers(n + 1)]
-    elif how == 10 and graph.shape == (n, n):
-        return sparse.csr_matrix(graph + sparse.eye_array(n) * rng.random())
+    return sparse.coo_array((graph.data[kept], (graph.row[kept], graph.col[kept])), shape=graph.shape)
+
+
+def with_zeros(rng: Rng, graph: Any) -> Any:
+    """Store zeros for some pairs."""
+    graph.data[rng.random(graph.nnz) < rng.choice([0.05, 0.5])] = 0
     return graph
+
+
+def with_poison(rng: Rng, graph: Any) -> Any:
+    """Store one odd value."""
+    graph = graph.astype(float)
+    return sparse.csr_array((poisoned(rng, graph.data), graph.indices, graph.indptr), shape=graph.shape)
+
+
+def twice(rng: Rng, graph: Any) -> Any:
+    """Store every pair twice, which adds up."""
+    graph = graph.tocoo()
+    pairs = np.tile(graph.row, 2), np.tile(graph.col, 2)
+    return sparse.coo_array((np.tile(graph.data, 2), pairs), shape=graph.shape)
+
+
+def in_wide_indices(rng: Rng, graph: Any) -> Any:
+    """Use indices of 64 bits, and distances that belong to other pairs."""
+    graph.indices, graph.indptr = graph.indices.astype(np.int64), graph.indptr.astype(np.int64)
+    graph.data = graph.data[::-1].copy()
+    return graph
+
+
+TWISTS: list[Callable[[Rng, Any], Any]] = [
+    without_some,
+    with_zeros,
+    with_poison,
+    twice,
+    in_wide_indices,
+    lambda rng, graph: graph.maximum(graph.T),
+    lambda rng, graph: sparse.block_diag([graph, graph], format=pick(rng, ["csr", "csc", "coo"])),
+    lambda rng, graph: graph.astype(pick(rng, ["f4", "i4", "i8", "?", "u1"])),
+    lambda rng, graph: graph.asformat(pick(rng, ["csc", "coo", "lil", "dok", "bsr", "dia"])),
+    lambda rng, graph: sparse.csr_matrix(graph + sparse.eye_array(graph.shape[0]) * rng.random()),
+]
 
 
 def out_of_range(rng: Rng, graph: Any) -> Any:
@@ -339,4 +352,5 @@ KINDS: dict[str, Callable[[Rng], tuple[dict[str, Any], Any, Any]]] = {
     "matrices": matrices,
     "graphs": graphs,
     "parameters": wrong_parameters,
+    "files": hostile_files.make,
 }

@@ -14,9 +14,10 @@ import sys
 import time
 import traceback
 from collections import Counter
+from collections.abc import Iterator
 
 from reliability import cases
-from reliability.judge import SECONDS, Broken, judge
+from reliability.judge import SECONDS, BrokenError, judge
 
 START_UP = 120.0  # seconds for a process to import and compile
 
@@ -47,7 +48,7 @@ def work(seed: int, numbers: range) -> None:
         print("start", number, flush=True)
         try:
             outcome = judge(cases.make(seed, number))
-        except Broken as error:
+        except BrokenError as error:
             outcome = "broken " + " ".join(str(error).split())
             traceback.print_exc()
         print("end", outcome, flush=True)
@@ -74,10 +75,15 @@ def supervise(seed: int, n_cases: int) -> int:
     return 1 if broken else 0
 
 
-def outcomes(seed: int, first: int, n_cases: int):  # type: ignore[no-untyped-def]
+def worker_command(seed: int, first: int, n_cases: int) -> list[str]:
+    """How to start a worker."""
+    numbers = [f"--seed={seed}", f"--first={first}", f"--cases={n_cases}"]
+    return [sys.executable, "-m", "reliability.fuzz", "--worker", *numbers]
+
+
+def outcomes(seed: int, first: int, n_cases: int) -> Iterator[tuple[int, str]]:
     """Give the number and the outcome of each case of one worker, until it is through, crashes or hangs."""
-    command = [sys.executable, "-m", "reliability.fuzz", "--worker", f"--seed={seed}"]
-    command += [f"--first={first}", f"--cases={n_cases}"]
+    command = worker_command(seed, first, n_cases)
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as worker:
         assert worker.stdout is not None
         selector = selectors.DefaultSelector()

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import re
 import signal
+import tempfile
 import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
+from typer.testing import CliRunner
 
 from kfuse import KFuse
+from kfuse.cli.app import app
 from reliability.cases import Case
+from reliability.hostile_files import MARK
 from tests.checks import assert_same_model, assert_valid_model
 
 DOCUMENTED = (ValueError, TypeError, NotFittedError, MemoryError, ImportError)
@@ -27,7 +32,7 @@ EXACT_METRICS = ("euclidean", "l2", "minkowski", "manhattan", "cityblock", "l1",
 SECONDS = 20.0  # that a case may take
 
 
-class Broken(Exception):
+class BrokenError(Exception):
     """A case that ended as it should not."""
 
 
@@ -36,13 +41,16 @@ class Slow(BaseException):
 
 
 def judge(case: Case) -> str:
-    """Run a case; give "result" or "refused", or raise Broken."""
+    """Run a case; give "result" or "refused", or raise BrokenError."""
+    if case.kind == "files":
+        return judge_file(*case.X)
     before = snapshot(case.X)
     try:
         with warnings.catch_warnings(), time_limit(SECONDS):
             warnings.simplefilter("error")
             warnings.filterwarnings("ignore", FEWER_CLUSTERS)
             model = KFuse(**case.parameters).fit(case.X)
+            check_unchanged(case.X, before)
             check_result(model, case)
             outcome = "result"
             predict(model, case)
@@ -50,12 +58,37 @@ def judge(case: Case) -> str:
         check_words(error)
         outcome = "refused"
     except Slow:
-        raise Broken(f"took more than {SECONDS:g} s") from None
+        raise BrokenError(f"took more than {SECONDS:g} s") from None
+    except BrokenError:
+        raise
     except BaseException as error:
-        raise Broken(f"{type(error).__name__}: {error}") from error
-    if snapshot(case.X) != before:
-        raise Broken("the input was changed")
+        raise BrokenError(f"{type(error).__name__}: {error}") from error
+    check_unchanged(case.X, before)
     return outcome
+
+
+def judge_file(name: str, content: bytes) -> str:
+    """Cluster a file on the command line: labels on standard output, or one line that says what is wrong."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_bytes(content)
+        try:
+            with time_limit(SECONDS):
+                ended = CliRunner().invoke(app, ["cluster", str(path)])
+        except Slow:
+            raise BrokenError(f"took more than {SECONDS:g} s") from None
+    if MARK.exists():
+        MARK.rmdir()
+        raise BrokenError("code from the file was run")
+    if ended.exit_code == 0:
+        labels = ended.stdout.splitlines()[1:]
+        if not labels or not all(re.fullmatch(r"\d+", label) for label in labels):
+            raise BrokenError(f"labels are {ended.stdout[:200]!r}")
+        return "result"
+    said = [line for line in ended.stderr.splitlines() if not line.startswith("kfuse: warning: ")]
+    if ended.exit_code != 1 or ended.stdout or len(said) != 1 or not said[0].startswith("kfuse: "):
+        raise BrokenError(f"exit code {ended.exit_code}, {ended.exception!r}: {ended.stderr[-300:]!r}")
+    return "refused"
 
 
 def predict(model: KFuse, case: Case) -> None:
@@ -68,7 +101,7 @@ def predict(model: KFuse, case: Case) -> None:
         check_words(error)
         return
     if not np.isin(labels, model.labels_).all():
-        raise Broken("predict gives a label that the fit does not have")
+        raise BrokenError("predict gives a label that the fit does not have")
 
 
 def check_result(model: KFuse, case: Case) -> None:
@@ -81,17 +114,23 @@ def check_result(model: KFuse, case: Case) -> None:
             np.testing.assert_array_equal(model.predict(case.X), model.labels_)
         assert_same_model(KFuse(**case.parameters).fit(case.X), model)
     except AssertionError as error:
-        raise Broken(f"invalid result: {error}") from error
+        raise BrokenError(f"invalid result: {error}") from error
 
 
 def check_words(error: BaseException) -> None:
     """Refuse exceptions without words, with too many, or that somebody's code happened to raise."""
     words = str(error).strip()
     if not words or len(words) > 2000:
-        raise Broken(f"{type(error).__name__} with {len(words)} characters: {words[:200]!r}") from error
+        raise BrokenError(f"{type(error).__name__} with {len(words)} characters: {words[:200]!r}") from error
     last = traceback.extract_tb(error.__traceback__)[-1]
     if not SPEAKERS.search(last.filename.replace("\\", "/")):
-        raise Broken(f"{type(error).__name__} from {last.filename}:{last.lineno}: {words[:300]}") from error
+        raise BrokenError(f"{type(error).__name__} from {last.filename}:{last.lineno}: {words[:300]}") from error
+
+
+def check_unchanged(X: Any, before: bytes | None) -> None:
+    """Compare an input with what it was before."""
+    if snapshot(X) != before:
+        raise BrokenError("the input was changed")
 
 
 def snapshot(X: Any) -> bytes | None:

@@ -205,7 +205,7 @@ def test_sparse_columns():
 
 
 def test_haversine_takes_two_features():
-    with pytest.raises(ValueError, match="metric='haversine' takes two features.*X has 4"):
+    with pytest.raises(ValueError, match=r"metric='haversine' takes two features.*X has 4"):
         KFuse(1, metric="haversine").fit(X_IRIS)
     assert KFuse(2, metric="haversine").fit(X_IRIS[:, 2:]).n_clusters_ == 2
 

@@ -10,6 +10,7 @@ BYTES_PER_NEIGHBOR = 52  # of a sample, at the most: `reliability.faults` measur
 FEWEST_NEIGHBORS, NEIGHBORS_PER_FEATURE, MOST_NEIGHBORS = 32, 11, 400  # that a sample has; a rough guess
 FEW_SAMPLES = 5_000  # whose memory is not worth a look at what is free
 SHARE_TO_USE = 0.7  # of the memory that is left
+FIRST_WORDS = "Not enough memory to cluster"
 NO_MORE_THREADS = "can't start new thread"  # for want of memory, or of permission
 
 
@@ -88,7 +89,7 @@ def _words(n_samples: int, n_features: int, free: float | None) -> str:
     takes = needed(n_samples, n_features)
     most = n_samples / 2 if free is None else min(n_samples / 2, n_samples * SHARE_TO_USE * free / takes)
     data = f"{n_samples:,} samples with {n_features:,} features"
-    words = f"Not enough memory to cluster {data}, which may take {takes / 2**30:.2g} GB beside the data"
+    words = f"{FIRST_WORDS} {data}, which may take {takes / 2**30:.2g} GB beside the data"
     if most < 1:
         return f"{words}: there is next to none left."
     return f"{words}: fit a random part of some {_rounded(most):,} samples, and label the others with predict."
