@@ -136,7 +136,7 @@ def check_unchanged(X: Any, before: bytes | None) -> None:
 def snapshot(X: Any) -> bytes | None:
     """The bytes of an input that can be changed in place."""
     if isinstance(X, np.ndarray) and not X.dtype.hasobject:
-        return X.tobytes()
+        return np.asarray(X).tobytes()
     if sparse.issparse(X) and hasattr(X, "data") and isinstance(X.data, np.ndarray) and not X.data.dtype.hasobject:
         return X.data.tobytes() + b"".join(getattr(X, name, np.empty(0)).tobytes() for name in ("indices", "indptr"))
     return None

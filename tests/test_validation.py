@@ -32,6 +32,7 @@ BAD_DATA = {
         r"infinity \(row 17, column 'c'\): put",
     ),
     "nothing": (None, "X is None: pass the samples"),
+    "masked values": (np.ma.masked_greater(X_IRIS, 7), "X has masked values: drop or fill"),
     "an empty list": ([], "X is empty: pass at least one sample"),
     "an empty tuple": ((), "X is empty: pass at least one sample"),
     "numbers as text": (np.array([["1", "2"], ["3", "4"]]), r"column 0 has the text '1' in row 0: .*astype\(float\)"),

@@ -218,9 +218,11 @@ def _check_not_too_large(X: NDArray[Any], metric: str) -> None:
 
 
 def _check_something(X: Any) -> None:
-    """Refuse nothing in place of samples, for which scikit-learn's words are about dimensions."""
+    """Refuse nothing in place of samples: scikit-learn's words are about dimensions, and it takes off masks."""
     if X is None:
         raise ValueError("X is None: pass the samples, an array of shape (n_samples, n_features).")
+    if np.ma.is_masked(X):
+        raise ValueError("X has masked values: drop or fill them first, as with X.filled().")
     if isinstance(X, (list, tuple)) and not X:
         raise ValueError("X is empty: pass at least one sample, in an array of shape (n_samples, n_features).")
 
