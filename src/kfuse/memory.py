@@ -89,10 +89,14 @@ def _words(n_samples: int, n_features: int, free: float | None) -> str:
     takes = needed(n_samples, n_features)
     most = n_samples / 2 if free is None else min(n_samples / 2, n_samples * SHARE_TO_USE * free / takes)
     data = f"{n_samples:,} samples with {n_features:,} features"
-    words = f"{FIRST_WORDS} {data}, which may take {takes / 2**30:.2g} GB beside the data"
+    words = f"{FIRST_WORDS} {data}, which may take {_size(takes)} beside the data"
     if most < 1:
         return f"{words}: there is next to none left."
     return f"{words}: fit a random part of some {_rounded(most):,} samples, and label the others with predict."
+
+
+def _size(n_bytes: float) -> str:
+    return f"{n_bytes / 2**30:,.1f} GB" if n_bytes >= 2**30 else f"{max(1, n_bytes / 2**20):.0f} MB"
 
 
 def _rounded(number: float) -> int:
