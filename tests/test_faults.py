@@ -18,6 +18,7 @@ from kfuse.datasets import load
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # the large runs are started from there, and are not installed
 faults = pytest.importorskip("reliability.faults", reason="the large runs are only in the repository")
+long_run = pytest.importorskip("reliability.long_run", reason="the large runs are only in the repository")
 
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="limits and /proc are those of Linux")
 
@@ -30,7 +31,7 @@ def test_fault(name):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for another process")
 def test_ctrl_c_stops_a_fit_and_leaves_no_thread():
-    assert "stopped" in faults.interrupt(4, 1)
+    assert "stopped" in faults.interrupt(3, 1)
 
 
 # Memory
@@ -151,3 +152,18 @@ def test_hostile_files_in_the_place_of_data_sets(content, tmp_path, capsys):
         load("flame", folder=folder)
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["flame.npz"]
     assert capsys.readouterr().out == ""
+
+
+# Long runs
+
+
+@needs_linux
+def test_a_long_run_shows_no_drift_and_would_tell(capsys):
+    lines = long_run.run(0, 0, 3)
+    assert len(lines) == 4
+    assert len({line.digest for line in lines}) == 1
+    steady = [lines[0]._replace(megabytes=100 + i % 2, n_threads=1, n_files=4) for i in range(40)]
+    assert long_run.drift(steady) == ""
+    assert "results changed" in long_run.drift([*steady, steady[0]._replace(digest="other")])
+    assert "memory grew" in long_run.drift([line._replace(megabytes=100.0 + i) for i, line in enumerate(steady)])
+    assert "n_threads grew" in long_run.drift([line._replace(n_threads=i) for i, line in enumerate(steady)])
