@@ -332,7 +332,9 @@ def no_network(times: int, seed: int) -> str:
         socket.socket = socket.create_connection = socket.getaddrinfo = refuse
         import matplotlib
         matplotlib.use("Agg")
+        from typer.testing import CliRunner
         from kfuse import plots, report
+        from kfuse.cli.app import app
         from kfuse.datasets import load, make_shapes
         for fusion in ("adaptive", "paper"):
             model = KFuse(3, fusion=fusion).fit(small)
@@ -340,6 +342,9 @@ def no_network(times: int, seed: int) -> str:
         plots.scatter(small, model.labels_)
         with tempfile.TemporaryDirectory() as folder:
             report.write(model, small, pathlib.Path(folder) / "report.html")
+            table = pathlib.Path(folder) / "data.npy"
+            np.save(table, small)
+            assert CliRunner().invoke(app, ["cluster", str(table), "-o", str(table) + ".csv"]).exit_code == 0
         make_shapes()
         load("BreastCancer")
         say("well")

@@ -107,7 +107,7 @@ def test_a_pickle_grows_with_the_samples(fusion):
 
 
 @pytest.mark.parametrize("fusion", FUSIONS)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(samples(max_samples=150))
 def test_threads_and_searches_change_nothing(fusion, X):
     expected = KFuse(number(X, 3), fusion=fusion, n_jobs=1).fit(X)
