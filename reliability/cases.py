@@ -321,7 +321,7 @@ TWISTS: list[Callable[[Rng, Any], Any]] = [
     lambda rng, graph: sparse.block_diag([graph, graph], format=pick(rng, ["csr", "csc", "coo"])),
     lambda rng, graph: graph.astype(pick(rng, ["f4", "i4", "i8", "?", "u1"])),
     lambda rng, graph: graph.asformat(pick(rng, ["csc", "coo", "lil", "dok", "bsr", "dia"])),
-    lambda rng, graph: sparse.csr_matrix(graph + sparse.eye_array(graph.shape[0]) * rng.random()),
+    lambda rng, graph: sparse.csr_matrix(graph + sparse.eye(graph.shape[0]) * rng.random()),
 ]
 
 

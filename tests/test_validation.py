@@ -60,6 +60,7 @@ BAD_DATA = {
     ),
     "a column of periods": (pd.Series(pd.period_range("2020", periods=3)), "entry 0 is Period"),
     "no rows": (np.empty((0, 3)), r"0 sample\(s\)"),
+    "no columns in a frame": (pd.DataFrame(index=range(3)), "X has no columns: pass"),
     "no columns": (np.empty((3, 0)), r"0 feature\(s\)"),
     "one-dimensional": (np.arange(5.0), "Reshape your data"),
     "three-dimensional": (np.zeros((3, 3, 3)), "dim 3"),

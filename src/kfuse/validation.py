@@ -103,7 +103,8 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[
     except (TypeError, ValueError) as error:
         if "Complex data not supported" in str(error):  # sklearn's words are followed by all of X
             raise ValueError(COMPLEX) from error
-        if where := _first_text(table):
+        is_told = isinstance(error, TypeError) and isinstance(table, np.ndarray)  # in words that sklearn checks
+        if not is_told and (where := _first_text(table)):
             raise ValueError(f"X must be numbers, but {where}: encode or drop it first.") from error
         raise
     _check_no_text(table)
@@ -229,7 +230,10 @@ def _check_something(X: Any) -> None:
 
 def _check_columns(X: Any) -> None:
     """Refuse frames of which columns share a name, and types that are no numbers."""
-    names = _column_names(X) or []
+    names = _column_names(X)
+    if names == []:
+        raise ValueError("X has no columns: pass a frame with at least one.")
+    names = names or []
     seen: list[Any] = []
     for name in names:
         if name in seen:
