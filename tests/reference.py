@@ -47,7 +47,8 @@ class Reference:
             for q in self.nn[p]:
                 total += self.d[p][q]
             means.append(total / self.k)
-        return -np.log(np.array(means))
+        unit = 2.0 ** math.floor(math.log2(max(self.d[p][self.nn[p][-1]] for p in range(self.n))))
+        return -np.log(np.array(means) / unit)
 
     def basins(self):
         step = math.ceil(math.sqrt(self.lam))

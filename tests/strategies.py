@@ -20,3 +20,20 @@ def samples(draw, max_samples=200, max_features=6):
         return centres[rng.integers(0, len(centres), n_samples)] + rng.standard_normal(shape)
     X = rng.random(shape)
     return X.round(draw(st.integers(1, 3))) if kind == "rounded" else X
+
+
+def untied(seed, n_samples, n_features):
+    """Three overlapping groups at whole numbers up to 2**22: hardly two distances are equal, and all are exact.
+
+    A shift by a whole number and a turn by 90 degrees lose nothing, and float32 holds every value.
+    """
+    rng = np.random.default_rng(seed)
+    groups = rng.integers(0, 3, (n_samples, 1)) * 5 + 2
+    return np.clip(np.round((rng.standard_normal((n_samples, n_features)) + groups) * 2**18), 0, 2**22)
+
+
+@st.composite
+def untied_samples(draw, max_samples=150, max_features=5):
+    """Data of `untied`, so that a result can be expected to be the same after moving, turning and scaling it."""
+    n_samples, n_features = draw(st.integers(2, max_samples)), draw(st.integers(1, max_features))
+    return untied(draw(st.integers(0, 2**32 - 1)), n_samples, n_features)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from checks import assert_same_clusters, assert_valid_labels, assert_valid_tree
+from checks import assert_same_clusters
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import Reference
@@ -43,30 +43,6 @@ def test_equals_the_reference(X, neighbors):
         np.testing.assert_array_equal(model.cut(k), reference.cut(k))
 
 
-@settings(max_examples=100)
-@given(samples(max_samples=80))
-def test_any_number_of_clusters(X):
-    n_distinct = len(np.unique(X, axis=0))
-    model = KFuse(1).fit(X)
-    previous = np.zeros(len(X), dtype=int)
-    for k in range(1, n_distinct + 1):
-        labels = model.cut(k)
-        assert_valid_labels(labels, k)
-        assert all(len(np.unique(previous[labels == c])) == 1 for c in range(k)), "cuts are not nested"
-        previous = labels
-    assert_valid_tree(model.tree_)
-
-
-@settings(max_examples=100)
-@given(samples(max_samples=80), st.integers(1, 8))
-def test_fit_equals_cut_and_identical_samples_stay_together(X, k):
-    k = min(k, len(np.unique(X, axis=0)))
-    labels = KFuse(k).fit_predict(X)
-    np.testing.assert_array_equal(labels, KFuse(1).fit(X).cut(k))
-    _, place = np.unique(X, axis=0, return_inverse=True)
-    assert all(len(np.unique(labels[place.ravel() == p])) == 1 for p in range(place.max() + 1))
-
-
 def untied(X, rng):
     """The same data with its exact ties broken, far below what matters."""
     return X + rng.standard_normal(X.shape) * 1e-7 * np.ptp(X)
@@ -83,28 +59,6 @@ def test_row_order_unit_place_and_rotation_do_not_matter(name, n_clusters):
     rotation = np.linalg.qr(rng.standard_normal((X.shape[1], X.shape[1])))[0]
     for moved in (X * 1e-3, X * 1e12, X + 3 * np.ptp(X), X @ rotation):
         assert_same_clusters(KFuse(n_clusters).fit_predict(moved), expected)
-
-
-@settings(max_examples=60)
-@given(st.integers(0, 2**32 - 1), st.integers(5, 120), st.integers(1, 5), st.integers(1, 6))
-def test_invariance_on_generated_data(seed, n_samples, n_features, n_clusters):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n_samples, n_features)) + rng.integers(0, 3, (n_samples, 1)) * 4
-    k = min(n_clusters, n_samples)
-    expected = KFuse(k).fit_predict(X)
-    shuffled = rng.permutation(n_samples)
-    assert_same_clusters(KFuse(k).fit_predict(X[shuffled]), expected[shuffled])
-    rotation = np.linalg.qr(rng.standard_normal((n_features, n_features)))[0]
-    assert_same_clusters(KFuse(k).fit_predict(-7.5 * X @ rotation + 2), expected)
-
-
-@settings(max_examples=60)
-@given(samples(max_samples=80), st.integers(2, 4))
-def test_repeating_every_sample_changes_nothing(X, times):
-    once = KFuse().fit(X)
-    again = KFuse().fit(np.repeat(X, times, axis=0))
-    assert once.n_clusters_ == again.n_clusters_
-    assert_same_clusters(again.labels_, np.repeat(once.labels_, times))
 
 
 @pytest.mark.parametrize("metric", ["manhattan", "cosine", "precomputed"])
@@ -161,23 +115,6 @@ def test_identical_samples_are_one_place(X, neighbors):
     np.testing.assert_array_equal(np.sort(found.first), np.sort(first))
     for leaders in (distinct._by_equal_rows(X), distinct._by_distance_zero(table)):
         np.testing.assert_array_equal(leaders, first[inverse.ravel()])
-
-
-@settings(max_examples=200)
-@given(samples(max_samples=150, max_features=25), st.integers(0, 2**32 - 1), st.sampled_from(["kd_tree", "brute"]))
-def test_row_order_does_not_matter_even_with_ties(X, seed, neighbors):
-    shuffled = np.random.default_rng(seed).permutation(len(X))
-    np.testing.assert_array_equal(X[shuffled][kd_tree.spatial_order(X[shuffled])], X[kd_tree.spatial_order(X)])
-    model, again = KFuse(neighbors=neighbors).fit(X), KFuse(neighbors=neighbors).fit(X[shuffled])
-    np.testing.assert_array_equal(again.tree_.log_index, model.tree_.log_index)
-    np.testing.assert_array_equal(again.subcluster_labels_, model.subcluster_labels_[shuffled])
-    assert_same_clusters(again.labels_, model.labels_[shuffled])
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2, -1])
-def test_threads_change_nothing(n_jobs):
-    X = np.random.default_rng(0).integers(0, 60, (4000, 2)).astype(float)
-    np.testing.assert_array_equal(KFuse(7, n_jobs=n_jobs).fit_predict(X), KFuse(7).fit_predict(X))
 
 
 def test_more_clusters_than_distinct_samples_warns():

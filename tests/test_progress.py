@@ -1,11 +1,6 @@
 """What a fit says while it runs, and that it can be stopped."""
 
 import io
-import os
-import signal
-import subprocess
-import sys
-import textwrap
 import time
 
 import numpy as np
@@ -61,26 +56,3 @@ def test_every_stage_of_a_fit_is_named_once(capsys):
     assert captured.out == ""
     stages = [line.split(":")[0].removeprefix("[kfuse] ") for line in captured.err.splitlines()]
     assert stages == ["order", "neighbours", "natural neighbours", "density", "sub-clusters", "fusion"]
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
-def test_an_interrupt_stops_a_fit_and_leaves_no_thread():
-    code = """
-        import threading, time
-        import numpy as np
-        from kfuse import KFuse
-        X = np.random.default_rng(0).random((400_000, 3))
-        KFuse().fit(X[:500])
-        print("ready", flush=True)
-        try:
-            while True:
-                KFuse().fit(X)
-        except KeyboardInterrupt:
-            print("stopped", threading.active_count(), flush=True)
-    """
-    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(0.7)
-        process.send_signal(signal.SIGINT)
-        assert process.stdout.readline() == "stopped 1\n"
-        assert process.wait(timeout=60) == 0

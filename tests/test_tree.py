@@ -38,6 +38,8 @@ def test_linkage_is_valid_and_cuts_alike(model):
 def test_linkage_of_fusions_with_index_zero():
     tree = tree_of_fusions(np.array([0, 1, 2]), np.array([0, 1]), np.array([1, 2]), np.array([-1.0, -np.inf]))
     np.testing.assert_array_equal(tree.to_linkage(), [[0, 1, 0, 2], [2, 3, 1, 3]])
+    nothing = tree._replace(log_index=np.full(2, -np.inf))
+    np.testing.assert_array_equal(nothing.to_linkage(), [[0, 1, 1, 2], [2, 3, 1, 3]])
 
 
 def test_frame(model):

@@ -1,10 +1,12 @@
 """Bad input gets one clear sentence that names the culprit."""
 
+import datetime
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy.sparse import csr_array, csr_matrix
+from scipy.sparse import coo_array, csr_array, csr_matrix
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import kneighbors_graph
@@ -30,6 +32,7 @@ BAD_DATA = {
         r"infinity \(row 17, column 'c'\): put",
     ),
     "nothing": (None, "X is None: pass the samples"),
+    "masked values": (np.ma.masked_greater(X_IRIS, 7), "X has masked values: drop or fill"),
     "an empty list": ([], "X is empty: pass at least one sample"),
     "an empty tuple": ((), "X is empty: pass at least one sample"),
     "numbers as text": (np.array([["1", "2"], ["3", "4"]]), r"column 0 has the text '1' in row 0: .*astype\(float\)"),
@@ -44,7 +47,20 @@ BAD_DATA = {
         pl.DataFrame({"a": [1, 2], "b": ["3", "4"]}),
         "column 'b' has the text '3' in row 0",
     ),
+    "columns of one name": (pd.DataFrame(X_IRIS, columns=list("abca")), "more than one column 'a': rename"),
+    "lists in a polars frame": (
+        pl.DataFrame({"a": [1.0, 2.0], "b": [[1], [2]]}),
+        r"X must be numbers, but column 'b' has the type List\(Int64\): encode",
+    ),
+    "categories": (pd.DataFrame({"a": pd.Categorical(["x", "y"])}), "column 'a' has 'x' in row 0"),
+    "dates": (np.array([["2020-01-01"], ["NaT"]], dtype="M8[D]"), "it has the type datetime64.*: encode"),
+    "nothing but durations in a frame": (
+        pd.DataFrame({"a": pd.to_timedelta([1, 2], unit="s")}),
+        "column 'a' has the type timedelta64.*: encode",
+    ),
+    "a column of periods": (pd.Series(pd.period_range("2020", periods=3)), "entry 0 is Period"),
     "no rows": (np.empty((0, 3)), r"0 sample\(s\)"),
+    "no columns in a frame": (pd.DataFrame(index=range(3)), "X has no columns: pass"),
     "no columns": (np.empty((3, 0)), r"0 feature\(s\)"),
     "one-dimensional": (np.arange(5.0), "Reshape your data"),
     "three-dimensional": (np.zeros((3, 3, 3)), "dim 3"),
@@ -53,7 +69,12 @@ BAD_DATA = {
         pd.DataFrame({"a": [1.0, 2.0], "city": ["Oslo", "Rome"]}),
         "X must be numbers, but column 'city' has 'Oslo' in row 0",
     ),
-    "complex": (X_IRIS.astype(complex), "Complex data not supported"),
+    "complex": (X_IRIS.astype(complex), "Complex data not supported: pass real numbers"),
+    "complex in a frame": (pd.DataFrame({"a": [1j, 2j], "b": [True, False]}), "Complex data not supported: pass"),
+    "dates in a polars frame": (
+        pl.DataFrame({"a": [1.0], "when": [datetime.date(2020, 1, 1)]}),
+        "X must be numbers, but column 'when' has the type Date: encode",
+    ),
 }
 
 
@@ -115,7 +136,31 @@ def graph_with(value):
     return graph
 
 
+def damaged(part, value):
+    graph = csr_array(np.ones((4, 4)))
+    getattr(graph, part)[2] = value
+    return graph
+
+
+def damaged_nothing():
+    graph = csr_array((4, 4))
+    graph.indptr[2] = 2**31 - 1
+    return graph
+
+
+def damaged_coo():
+    graph = coo_array(np.ones((4, 4)))
+    graph.col[3] = 1000
+    return graph
+
+
 BAD_DISTANCES = {
+    "graph with an entry outside of it": (damaged("indices", 1000), "graph is damaged .*: build it anew"),
+    "graph with an entry before it": (damaged("indices", -1), "graph is damaged"),
+    "graph with a row that ends outside": (damaged("indptr", 1000), "graph is damaged"),
+    "graph of nothing with a row that ends outside": (damaged_nothing(), "graph is damaged"),
+    "graph of coordinates with an entry outside": (damaged_coo(), "graph is damaged"),
+    "frame of distances with equal names": (pd.DataFrame(np.zeros((2, 2)), columns=["a", "a"]), "one column 'a'"),
     "nothing": (None, "X is None"),
     "text": (np.array([["0", "1"], ["1", "0"]]), "has the text '0' in row 0"),
     "infinity": (np.array([[0.0, np.inf], [np.inf, 0.0]]), r"infinity \(row 0, column 1\): put a finite number"),
@@ -126,6 +171,7 @@ BAD_DISTANCES = {
     "graph with nan": (graph_with(np.nan), r"NaN or infinity.*\(1, 1\)"),
     "graph with a negative distance": (graph_with(-1.0), r"negative distance.*\(1, 1\)"),
     "graph not square": (csr_array(np.ones((3, 4))), "square"),
+    "graph of nothing": (csr_array((3, 3)), "only 0 distinct neighbours for sample 0"),
     "graph with a lonely sample": (csr_array(np.diag([1.0, 1.0], 1)), "only 0 distinct neighbours for sample 2"),
 }
 
@@ -154,6 +200,35 @@ def test_functions_that_are_no_distances(value):
         KFuse(1, metric=odd).fit(X_IRIS[:20])
 
 
+def test_sparse_columns():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": pd.arrays.SparseArray([0.0, 1.0])})
+    with pytest.raises(TypeError, match=r"column 'b' has the type Sparse.*to_dense"):
+        KFuse(1).fit(frame)
+
+
+def test_haversine_takes_two_features():
+    with pytest.raises(ValueError, match=r"metric='haversine' takes two features.*X has 4"):
+        KFuse(1, metric="haversine").fit(X_IRIS)
+    assert KFuse(2, metric="haversine").fit(X_IRIS[:, 2:]).n_clusters_ == 2
+
+
+@pytest.mark.parametrize("metric", ["seuclidean", "mahalanobis"])
+def test_one_sample_has_no_variance(metric):
+    if metric == "seuclidean":
+        assert KFuse(metric=metric).fit([[1.0, 2.0]]).labels_.tolist() == [0]
+    else:
+        with pytest.raises(ValueError, match="needs features of which none is constant"):
+            KFuse(metric=metric).fit([[1.0, 2.0]])
+
+
+def test_samples_that_no_distance_tells_apart_are_one_place():
+    X = np.column_stack([np.arange(40) * 1e-200, np.ones(40)])
+    X[20, 1] = 1e18
+    model = KFuse(2, neighbors="kd_tree").fit(X)
+    assert model.tree_.most_clusters == 2
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
 def test_mahalanobis_of_a_constant_column():
     with pytest.raises(ValueError, match="metric='mahalanobis' needs features of which none is constant"):
         KFuse(1, metric="mahalanobis").fit(np.column_stack([X_IRIS, np.ones(150)]))
@@ -161,7 +236,7 @@ def test_mahalanobis_of_a_constant_column():
 
 def test_dates_name_their_column():
     frame = pd.DataFrame({"a": range(30), "when": pd.date_range("2020", periods=30)})
-    with pytest.raises(ValueError, match="column 'when' has"):
+    with pytest.raises(ValueError, match="column 'when' has the type datetime64"):
         KFuse(1).fit(frame)
 
 

@@ -13,11 +13,12 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kfuse import validation
+from kfuse import memory, validation
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
+    from kfuse.core.flow import Flow
     from kfuse.core.tree import FusionTree
 
 LEFT_OUT = -1
@@ -140,20 +141,25 @@ class KFuse(ClusterMixin, BaseEstimator):
         -------
         KFuse
             The fitted estimator itself.
-        """
-        from kfuse.core.flow import FLOWS  # noqa: PLC0415 - numba is slow to import
 
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or X is not as described; the message names what is wrong and what to do.
+        MemoryError
+            If the memory does not suffice; the message says how many samples would fit. The estimator stays as it was.
+        """
         validation.check_parameters(self)
         data = self._checked(X, reset=True)
         if isinstance(self.n_clusters, numbers.Integral):
             validation.check_enough_samples(data.shape[0], self.n_clusters)
-        neighbors = self._neighbor_table(data)
-        flow = FLOWS[self.fusion](neighbors)
+        with memory.explained(*data.shape):
+            flow, unit = self._flow(data)
 
         self.natural_value_, self.n_neighbors_ = flow.natural.natural_value, flow.n_neighbors
         self.reverse_neighbor_counts_ = flow.natural.reverse_counts
         with np.errstate(over="ignore"):  # the closest samples may be too dense for float64
-            self.density_ = np.nan_to_num(flow.density / neighbors.distances.unit)
+            self.density_ = np.nan_to_num(flow.density / unit)
         self.representatives_ = flow.representatives
         self.subcluster_labels_, self.outlier_mask_ = flow.subclusters, flow.left_out
         self.tree_: FusionTree = flow.tree
@@ -226,6 +232,13 @@ class KFuse(ClusterMixin, BaseEstimator):
         if validation.is_auto(self.n_clusters):
             return self.tree_.suggest(1)[0].n_clusters
         return self.n_clusters  # type: ignore[return-value]
+
+    def _flow(self, data: Any) -> tuple[Flow, float]:
+        """Run all stages; give what they found, and the unit of distances."""
+        from kfuse.core.flow import FLOWS  # noqa: PLC0415 - numba is slow to import
+
+        neighbors = self._neighbor_table(data)
+        return FLOWS[self.fusion](neighbors), neighbors.distances.unit
 
     def _neighbor_table(self, data: Any) -> Any:
         from joblib import effective_n_jobs  # noqa: PLC0415

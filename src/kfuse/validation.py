@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import numbers
+from copy import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import coo_array, csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 FUSIONS = ("adaptive", "paper")
 SEARCHES = ("auto", "kd_tree", "brute", "approximate")
 OUTLIERS = ("assign", "label")
+COMPLEX = "Complex data not supported: pass real numbers, for example the real and the imaginary parts as two features."
 TREE_METRICS = ("euclidean", "l2", "minkowski", "cosine")
 
 
@@ -94,24 +96,31 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[
             "pass a dense array, X.toarray(), or reduce the dimension first, as with TruncatedSVD."
         )
     _check_something(X)
+    _check_columns(X)
     table = X
     try:
         X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False)
     except (TypeError, ValueError) as error:
-        if "could not convert" in str(error) or (isinstance(error, TypeError) and _column_names(table) is not None):
-            raise ValueError(f"X must be numbers, but {_first_text(table)}: encode or drop it first.") from error
+        if "Complex data not supported" in str(error):  # sklearn's words are followed by all of X
+            raise ValueError(COMPLEX) from error
+        is_told = isinstance(error, TypeError) and isinstance(table, np.ndarray)  # in words that sklearn checks
+        if not is_told and (where := _first_text(table)):
+            raise ValueError(f"X must be numbers, but {where}: encode or drop it first.") from error
         raise
     _check_no_text(table)
     _check_finite(X, _column_names(table), "drop or fill such values first, for example with SimpleImputer")
     metric = getattr(estimator, "metric", "euclidean")
     if isinstance(metric, str) and metric not in TREE_METRICS:
-        _check_not_too_large(X, metric)
+        _check_suits(X, metric)
     return X
 
 
 def check_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[Any] | csr_array:
     """Give a precomputed matrix (dense) or graph (sparse) of distances, checked."""
     _check_something(X)
+    _check_columns(X)
+    if issparse(X):
+        _check_structure(X)
     table = X
     X = validate_data(
         estimator,
@@ -136,6 +145,19 @@ def check_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray
     if reset:
         _check_symmetric(X)
     return X
+
+
+def _check_structure(graph: Any) -> None:
+    """Refuse a graph with entries outside of it: scipy would read and write memory that is not its own."""
+    try:
+        if graph.format in ("csr", "csc", "bsr"):
+            copy(graph).check_format(full_check=True)
+            if (np.diff(graph.indptr) < 0).any():  # scipy does not look at this where nothing is stored
+                raise ValueError("index pointer values must not fall")
+        elif graph.format == "coo":
+            coo_array((graph.data, (graph.row, graph.col)), shape=graph.shape)
+    except ValueError as error:
+        raise ValueError(f"The precomputed graph is damaged ({error}): build it anew.") from error
 
 
 def _check_graph(graph: csr_array, *, square: bool) -> csr_array:
@@ -176,6 +198,15 @@ def _check_finite(X: NDArray[Any], names: list[Any] | None, remedy: str) -> None
             raise ValueError(f"Input X contains infinity ({where}): put a finite number there, or drop the row.")
 
 
+def _check_suits(X: NDArray[Any], metric: str) -> None:
+    if metric == "haversine" and X.shape[1] != 2:
+        raise ValueError(
+            f"metric='haversine' takes two features, latitude and longitude in radians, but X has {X.shape[1]}: pass "
+            "these two, or choose another metric."
+        )
+    _check_not_too_large(X, metric)
+
+
 def _check_not_too_large(X: NDArray[Any], metric: str) -> None:
     """Refuse values whose squares or sums may overflow; Euclidean and cosine distances choose a unit instead."""
     largest = np.sqrt(np.finfo(X.dtype).max) / 100
@@ -188,11 +219,42 @@ def _check_not_too_large(X: NDArray[Any], metric: str) -> None:
 
 
 def _check_something(X: Any) -> None:
-    """Refuse nothing in place of samples, for which scikit-learn's words are about dimensions."""
+    """Refuse nothing in place of samples: scikit-learn's words are about dimensions, and it takes off masks."""
     if X is None:
         raise ValueError("X is None: pass the samples, an array of shape (n_samples, n_features).")
+    if np.ma.is_masked(X):
+        raise ValueError("X has masked values: drop or fill them first, as with X.filled().")
     if isinstance(X, (list, tuple)) and not X:
         raise ValueError("X is empty: pass at least one sample, in an array of shape (n_samples, n_features).")
+
+
+def _check_columns(X: Any) -> None:
+    """Refuse frames of which columns share a name, and types that are no numbers."""
+    names = _column_names(X)
+    if names == []:
+        raise ValueError("X has no columns: pass a frame with at least one.")
+    names = names or []
+    seen: list[Any] = []
+    for name in names:
+        if name in seen:
+            raise ValueError(f"X has more than one column {name!r}: rename or drop all but one.")
+        seen.append(name)
+    dtypes = X.dtypes if names and hasattr(X, "dtypes") else ()
+    for name, dtype in zip(names, dtypes, strict=False):
+        _check_type(f"column {name!r} has", dtype)
+    if not names and isinstance(getattr(X, "dtype", None), np.dtype):
+        _check_type("it has", X.dtype)
+
+
+def _check_type(subject: str, dtype: Any) -> None:
+    """Refuse types that would be made numbers without a word: sparse ones, complex ones, dates, and lists."""
+    if type(dtype).__name__ == "SparseDtype":
+        raise TypeError(f"X must be dense, but {subject} the type {dtype}: make it so, as with X.sparse.to_dense().")
+    kind = getattr(dtype, "kind", "")
+    if kind == "c":
+        raise ValueError(COMPLEX)
+    if kind in ("m", "M") or (hasattr(dtype, "is_nested") and (dtype.is_nested() or dtype.is_temporal())):
+        raise ValueError(f"X must be numbers, but {subject} the type {dtype}: encode or drop it first.")
 
 
 def _check_no_text(X: Any) -> None:
@@ -235,14 +297,25 @@ def _column_names(X: Any) -> list[Any] | None:
     return None if columns is None else list(columns)
 
 
-def _first_text(X: Any) -> str:
-    """Say where the first value is that is not a number."""
+def _first_text(X: Any) -> str | None:
+    """Say where the first value is that is not a number, if there is one."""
     names = _column_names(X)
-    values = np.asarray(X, dtype=object)
-    for row, column in np.ndindex(*values.shape[:2]) if values.ndim == 2 else ():
+    for position, part in enumerate([X] if names is None else [X[name] for name in names]):
         try:
-            float(values[row, column])
-        except (TypeError, ValueError):
-            where = f"column {names[column]!r}" if names else f"column {column}"
-            return f"{where} has {values[row, column]!r} in row {row}"
-    return "it holds something else"
+            values = np.asarray(part, dtype=object)
+        except (TypeError, ValueError):  # rows of different lengths
+            continue
+        for index, value in np.ndenumerate(values) if values.ndim in (1, 2) else ():
+            if not _is_number(value):
+                column = f"column {index[-1]}" if names is None else f"column {names[position]!r}"
+                lone = names is None and values.ndim == 1
+                return f"entry {index[0]} is {value!r}" if lone else f"{column} has {value!r} in row {index[0]}"
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True

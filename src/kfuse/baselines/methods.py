@@ -75,7 +75,11 @@ class Linkage(ClusterMixin, BaseEstimator):
         from kfuse.core.tree import labels_by_size  # noqa: PLC0415 - numba is slow to import
 
         data = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        labels = fcluster(linkage(data, self.method), self.n_clusters, criterion="maxclust")
+        merges = linkage(data, self.method)
+        # The criterion "maxclust" of scipy before 1.11 does not reach the last numbers.
+        last = len(merges) - self.n_clusters
+        height = merges[last, 2] if last >= 0 else -1.0
+        labels = fcluster(merges, height, criterion="distance")
         self.labels_ = labels_by_size(labels.astype(np.intp))
         return self
 

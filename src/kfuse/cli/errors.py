@@ -10,6 +10,8 @@ from contextlib import contextmanager
 
 import typer
 
+from kfuse import memory
+
 
 class CommandError(Exception):
     """A failure whose message names the culprit and the remedy."""
@@ -42,8 +44,9 @@ def told_in_one_line(*, quiet: bool = False) -> Iterator[None]:
             raise  # whoever read the output has gone; typer ends quietly
         except CommandError as error:
             failure: str | None = str(error)
-        except MemoryError:
-            failure = "not enough memory: use fewer rows or columns"
+        except MemoryError as error:
+            explained = str(error).startswith(memory.FIRST_WORDS)
+            failure = str(error) if explained else "not enough memory: use fewer rows or columns"
         except OSError as error:
             failure = _os_words(error)
         else:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numba
+from numba.core.caching import FunctionCache
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
@@ -26,10 +28,28 @@ def inner_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def array_kernel(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     """Compile a function that may make arrays; where no folder can hold the cache, compile in each process."""
-    try:
-        return numba.njit(cache=True, **OPTIONS, **options)(function)
-    except RuntimeError:
-        return numba.njit(**OPTIONS, **options)(function)
+    compiled = numba.njit(**OPTIONS, **options)(function)
+    with suppress(RuntimeError):
+        compiled._cache = ForgivingCache(function)
+    return compiled
+
+
+class ForgivingCache(FunctionCache):
+    """The cache of numba, but for files that are damaged or cannot be written: these are as good as none."""
+
+    def load_overload(self, sig, target_context):
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # what was cut off, as when the power fails, unpickles to any error
+            return None
+
+    def save_overload(self, sig, data):
+        try:
+            super().save_overload(sig, data)
+        except Exception:
+            with suppress(Exception):  # there may be no room on the disk
+                self.flush()  # the list of what is there may be damaged
+                super().save_overload(sig, data)
 
 
 def fast_kernel(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,6 +11,8 @@ from kfuse.core.compiled import array_kernel, kernel
 from kfuse.core.natural import NaturalNeighbors
 from kfuse.core.neighbors import NeighborTable
 
+SMALLEST_FLOAT = np.nextafter(0.0, 1.0)
+
 
 class Density(NamedTuple):
     """The density of every sample, and who is the densest around it."""
@@ -39,14 +41,29 @@ def estimate(neighbors: NeighborTable, natural: NaturalNeighbors) -> Density:
     return Density(values, representatives, farthest_distances, farthest_indices)
 
 
-def log_density(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+class LogDensity(NamedTuple):
+    """The logarithm of the density of every sample, for distances in a unit of their own."""
+
+    values: NDArray[np.float64]
+    unit: float  # a power of two, so that data measured in another such unit has the same values, to the last bit
+
+    def in_unit_of_data(self) -> NDArray[np.float64]:
+        """The densities themselves."""
+        with np.errstate(over="ignore"):  # the closest samples may be too dense for float64
+            return np.exp(self.values) / self.unit
+
+
+def log_density(distances: NDArray[np.float64]) -> LogDensity:
     """The logarithm of 1 / (mean distance to the neighbours), for the adaptive fusion.
 
     Eq. 1 without the reverse counts: these are the larger, the more a sample is a hub, whatever the density.
     """
-    if distances.shape[1] == 0:
-        return np.zeros(distances.shape[0])
-    return -np.log(np.maximum(sum_in_order(distances) / distances.shape[1], np.finfo(float).tiny))
+    n_samples, k = distances.shape
+    if k == 0:
+        return LogDensity(np.zeros(n_samples), 1.0)
+    unit = float(np.ldexp(1.0, int(np.frexp(distances[:, -1].max())[1]) - 1))
+    means = sum_in_order(distances) / k / unit
+    return LogDensity(-np.log(np.maximum(means, np.finfo(float).tiny)), unit)
 
 
 def positive_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -56,7 +73,7 @@ def positive_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     room around them, keeps it finite, and scales with the data's unit.
     """
     positive = sums[sums > 0]
-    least = positive.min() / sums.size if positive.size else 1.0
+    least = max(positive.min() / sums.size, SMALLEST_FLOAT) if positive.size else 1.0
     return np.where(sums > 0, sums, least)
 
 

@@ -263,9 +263,11 @@ def _metric_params(X: NDArray[Any], metric: str | Callable[..., float]) -> dict[
     if not isinstance(metric, str):
         return {}
     if metric == "seuclidean":
-        return {"V": np.var(X, axis=0, ddof=1)}
+        return {"V": np.var(X, axis=0, ddof=1) if len(X) > 1 else np.ones(X.shape[1])}
     if metric == "mahalanobis":
         try:
+            if len(X) == 1:
+                raise np.linalg.LinAlgError
             return {"VI": np.linalg.inv(np.atleast_2d(np.cov(X.T))).T}
         except np.linalg.LinAlgError:
             raise ValueError(

@@ -11,6 +11,8 @@ from kfuse.core import kd_tree
 from kfuse.core.distances import MetricDistances
 from kfuse.core.neighbors import ApproximateSearch, KDTreeSearch, NeighborTable
 
+VANISHING = 1e-140  # the square of the last digit of such a number is zero
+
 
 class Places(NamedTuple):
     """The distinct samples: the first sample at each place, and the place of every sample."""
@@ -43,8 +45,15 @@ def _leaders(neighbors: NeighborTable) -> NDArray[np.intp]:
     if crowded or isinstance(distances, MetricDistances) or isinstance(search, ApproximateSearch):
         # Searching among many duplicates is slow, a metric may round the distance of two to more than zero, and an
         # approximate search may not find them.
-        return _by_equal_rows(distances.points)
+        return _by_equal_rows(_as_told_apart(distances))
     return _by_distance_zero(neighbors)
+
+
+def _as_told_apart(distances: Any) -> NDArray[Any]:
+    """The points as far as their distances tell them apart: squares of coordinates close to zero vanish."""
+    if isinstance(distances, MetricDistances):
+        return distances.points
+    return np.where(np.abs(distances.points) < VANISHING, 0, distances.points)
 
 
 def _by_equal_rows(X: NDArray[Any]) -> NDArray[np.intp]:

@@ -52,30 +52,30 @@ def fuse_adaptively(neighbors: NeighborTable) -> Flow:
         k = min(found.n_neighbors, REACH * found.natural_value, neighbors.n_samples - 1)
         nearest = neighbors.collect(k)
     with stage("density"):
-        log_density = density.log_density(nearest.distances)
+        rho = density.log_density(nearest.distances)
     with stage("sub-clusters"):
-        basins = climb.climb(nearest.indices, log_density, found.natural_value, neighbors.n_threads)
+        basins = climb.climb(nearest.indices, rho.values, found.natural_value, neighbors.n_threads)
     with stage("fusion"):
-        tree = adaptive.fuse(neighbors, nearest, log_density, basins.labels)
-    return _at_all_samples(places, found, k, log_density, basins, tree)
+        tree = adaptive.fuse(neighbors, nearest, rho.values, basins.labels)
+    return _at_all_samples(places, found, k, rho, basins, tree)
 
 
 def _at_all_samples(
     places: distinct.Places,
     found: natural.NaturalNeighbors,
     k: int,
-    log_density: NDArray[np.float64],
+    rho: density.LogDensity,
     basins: climb.Basins,
     tree: FusionTree,
 ) -> Flow:
     """Give every sample what was found for its place."""
     place = places.place
-    leaving = climb.order_of_leaving(basins, log_density)
+    leaving = climb.order_of_leaving(basins, rho.values)
     leaf_sizes = np.bincount(basins.labels[place], minlength=tree.n_leaves)
     return Flow(
         natural=found._replace(reverse_counts=found.reverse_counts[place]),
         n_neighbors=k,
-        density=np.exp(log_density)[place],
+        density=rho.in_unit_of_data()[place],
         representatives=places.first[basins.representatives][place],
         subclusters=basins.labels[place],
         left_out=_nobodys_neighbors(places, found)[place],

@@ -7,7 +7,6 @@ features in order.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from kfuse.core.compiled import fast_kernel, inner_kernel, kernel
 from kfuse.core.nearest import keep_nearest, place_sorted
+from kfuse.core.threads import workers
 
 LEAF_SIZE = 16
 GROUP_SIZE = 8  # queries that walk down the tree together
@@ -75,7 +75,7 @@ def spatial_order(X: NDArray[Any], n_threads: int = 1) -> NDArray[np.int32]:
         pending, pivot = np.empty((MAX_DEPTH, 3), dtype=np.int64), np.empty(columns.shape[1])
         halve(columns, order, *part, levels, are_leaves, pending, pivot)
 
-    with ThreadPoolExecutor(n_threads) as pool:
+    with workers(n_threads) as pool:
         while levels > 0 and len(X) // len(ranges) > SAMPLES_PER_TASK:
             list(pool.map(lambda part: split(part, 1, False), ranges))
             ranges = [half for a, b in ranges for half in ((a, (a + b) // 2), ((a + b) // 2, b))]
@@ -88,7 +88,7 @@ def _columns_to_split(X: NDArray[Any]) -> NDArray[np.float64]:
     """Copy the widest columns; where they leave samples equal that are not, one more column tells these apart."""
     if X.dtype == np.bool_:
         X = X.view(np.uint8)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # samples to predict may lie infinitely far apart
         extents = X.max(axis=0).astype(np.float64) - X.min(axis=0)
     columns = X[:, np.argsort(-extents, kind="stable")[:SPLIT_COLUMNS]].astype(np.float64, order="C")
     if X.shape[1] <= SPLIT_COLUMNS:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
@@ -23,7 +22,7 @@ from kfuse.core.brute_force import ROWS_AT_A_TIME, BruteForce, one_blas_thread
 from kfuse.core.distances import Distances, EuclideanDistances, GraphDistances, MetricDistances, distances_for, identity
 from kfuse.core.nearest import select_nearest
 from kfuse.core.progress import SILENT, Progress
-from kfuse.core.threads import over_ranges
+from kfuse.core.threads import over_ranges, workers
 
 ENTRIES_KEPT = 350_000_000  # of the table of neighbours (12 bytes each) before it is searched anew instead
 KD_TREE_DIMENSIONS = 12  # above, looking at every sample is about as fast if there are few
@@ -309,7 +308,7 @@ class NeighborTable:
         size = self.search.rows_per_block(k)
         parts = (rows[start : start + size] for start in range(0, len(rows), size))
         n_done = 0
-        with one_blas_thread(), ThreadPoolExecutor(self.n_threads) as pool:
+        with one_blas_thread(), workers(self.n_threads) as pool:
             ahead = deque(pool.submit(self.search.query, part, k) for part in islice(parts, 2 * self.n_threads))
             while ahead:
                 block = ahead.popleft().result()

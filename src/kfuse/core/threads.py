@@ -6,13 +6,30 @@ Ranges are short, so that an interrupt from the keyboard is heard between two of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from kfuse.core.progress import SILENT, Progress
 
 Result = TypeVar("Result")
+
+
+class Inline(Executor):
+    """Does the work at once, in the thread that asks for it."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        done.set_result(fn(*args, **kwargs))
+        return done
+
+
+def workers(n_threads: int) -> Executor:
+    """Give so many threads to work in; one is the one that there is.
+
+    Starting one more can fail for want of memory, and where next to nothing is left, Python then waits for it forever.
+    """
+    return Inline() if n_threads == 1 else ThreadPoolExecutor(n_threads)
 
 
 def over_ranges(
@@ -35,5 +52,5 @@ def _in_order(task: Callable[[int, int], Result], ranges: list[tuple[int, int]],
     if n_threads == 1 or len(ranges) < 2:
         yield from (task(start, stop) for start, stop in ranges)
         return
-    with ThreadPoolExecutor(n_threads) as pool:
+    with workers(n_threads) as pool:
         yield from pool.map(lambda r: task(*r), ranges)

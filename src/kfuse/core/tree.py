@@ -156,7 +156,8 @@ class FusionTree(NamedTuple):
         >>> bool(is_valid_linkage(KFuse().fit(X).tree_.to_linkage()))
         True
         """
-        heights = self.log_index.max(initial=-np.inf) - self.log_index
+        with np.errstate(invalid="ignore"):  # all may have index zero
+            heights = self.log_index.max(initial=-np.inf) - self.log_index
         known = np.isfinite(heights)
         heights[~known] = heights[known].max(initial=0) + 1
         leaves_below = sizes_of_nodes(self.children, np.ones(self.n_leaves, dtype=np.intp))

@@ -7,7 +7,6 @@ terms in the same order as that of two samples does, and rounding is monotone: s
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from kfuse.core.compiled import array_kernel, kernel
 from kfuse.core.distances import EuclideanDistances, GraphDistances
 from kfuse.core.kd_tree import spatial_order
 from kfuse.core.neighbors import KDTreeSearch, NeighborTable
+from kfuse.core.threads import workers
 
 RUN_LENGTH = 16
 WORK_PER_PART = 2**24  # pairs of samples that one thread has before it at a time
@@ -58,7 +58,7 @@ class Gaps:
         work = np.cumsum(self.sizes[i] * self.sizes[j])
         cuts = np.searchsorted(work, np.arange(WORK_PER_PART, work.max(initial=0), WORK_PER_PART))
         parts = np.split(np.arange(i.size), np.unique(cuts))
-        with ThreadPoolExecutor(self.n_threads) as pool:
+        with workers(self.n_threads) as pool:
             found = list(pool.map(lambda part: least_distances(i[part], j[part], *self.runs), parts))
         return self.distances.finish(np.concatenate(found))
 
