@@ -164,12 +164,13 @@ class TestCluster:
         "text",
         [
             DATA.replace("\n", "\r\n"),
+            DATA + "\n\r\n",
             "\ufeff" + DATA,
             DATA.rstrip(),
             DATA.replace(",", " , "),
             DATA.replace("x,y", "ä,日本"),
         ],
-        ids=["windows", "byte order mark", "no last newline", "spaces", "unicode header"],
+        ids=["windows", "empty last lines", "byte order mark", "no last newline", "spaces", "unicode header"],
     )
     def test_reads_what_programs_write(self, text):
         assert call("cluster", "-", "-k", 2, stdin=text.encode()).stdout == TWO

@@ -539,3 +539,10 @@ class TestHelp:
             "sys.exit(str(heavy & set(sys.modules) or 0))"
         )
         assert run("cluster", "--help", code=code).stderr == b"0\n"
+
+
+def test_compare_of_one_row_says_what_fails():
+    result = call("compare", "-", "--json", stdin="x,y\n1,2\n")
+    rows = {row["method"]: row for row in json.loads(result.stdout)["methods"]}
+    assert rows["kFuse"]["n_clusters"] == 1
+    assert rows["DBSCAN"]["failed"]

@@ -186,3 +186,21 @@ def test_20000_samples_within_one_gigabyte():
         """
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_worker_of_a_pool_fits_in_one_thread_without_a_warning():
+    done = run_python(
+        """
+        import multiprocessing, warnings
+        import numpy as np
+        warnings.simplefilter("error")
+        from kfuse import KFuse
+        def fit(seed):
+            return KFuse(3).fit(np.random.default_rng(seed).random((60, 2))).labels_.tolist()
+        if __name__ == "__main__":
+            serial = [fit(seed) for seed in range(4)]
+            with multiprocessing.get_context("fork").Pool(2) as pool:
+                assert pool.map(fit, range(4)) == serial
+        """
+    )
+    assert done.returncode == 0, done.stderr

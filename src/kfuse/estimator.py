@@ -241,13 +241,12 @@ class KFuse(ClusterMixin, BaseEstimator):
         return FLOWS[self.fusion](neighbors), neighbors.distances.unit
 
     def _neighbor_table(self, data: Any) -> Any:
-        from joblib import effective_n_jobs  # noqa: PLC0415
-
         from kfuse.core.neighbors import NeighborTable, choose_search  # noqa: PLC0415
         from kfuse.core.progress import SILENT  # noqa: PLC0415
+        from kfuse.core.threads import number_of_threads  # noqa: PLC0415
         from kfuse.progress import ProgressBar  # noqa: PLC0415
 
-        n_threads = effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs)
+        n_threads = number_of_threads(self.n_jobs)
         seed = int(check_random_state(self.random_state).randint(2**31)) if self.neighbors == "approximate" else 0
         progress = ProgressBar() if self.verbose else SILENT
         with progress.stage("order"):

@@ -20,7 +20,7 @@ class Job(NamedTuple):
 
 def start(estimator: BaseEstimator, X: ArrayLike) -> Job:
     """Check the number of clusters, the number of threads and the samples."""
-    from joblib import effective_n_jobs  # noqa: PLC0415
+    from kfuse.core.threads import number_of_threads  # noqa: PLC0415
 
     validation.check_n_clusters(estimator.n_clusters)
     n_jobs = estimator.n_jobs
@@ -31,7 +31,7 @@ def start(estimator: BaseEstimator, X: ArrayLike) -> Job:
     if n_samples < 2:
         raise ValueError(f"{type(estimator).__name__} compares samples with each other, but X has 1 sample: give more.")
     validation.check_enough_samples(n_samples, estimator.n_clusters)
-    return Job(data, effective_n_jobs(-1 if n_jobs is None else n_jobs))
+    return Job(data, number_of_threads(n_jobs))
 
 
 def check_number(name: str, value: Any, low: float, high: float) -> None:

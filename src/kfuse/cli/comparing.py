@@ -146,14 +146,15 @@ def _judge(work: Work, truth: str | None, seed: int) -> Judge:
 
 def _run(other: Other, judge: Judge, n_clusters: int, seed: int) -> dict[str, Any]:
     """Run one method, and judge it."""
-    parameters = middle_setting(other, judge.X)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with suppress(Exception):  # what fails on few rows may do well on all
+            parameters = middle_setting(other, judge.X)
             other.make(min(n_clusters, 2), seed, **parameters).fit_predict(judge.X[:WARM_UP])
         caught.clear()
         start = time.perf_counter()
         try:
+            parameters = middle_setting(other, judge.X)
             labels = np.asarray(other.make(n_clusters, seed, **parameters).fit_predict(judge.X)).astype(np.intp)
         except Exception as error:  # a method that fails must not end the others
             return {"method": other.name, "failed": " ".join(str(error).split())}

@@ -115,7 +115,7 @@ def _text(content: bytes, name: str) -> bytes:
             raise CommandError(
                 f"line {line} of {name} is not UTF-8, perhaps Latin-1: convert the file to UTF-8"
             ) from None
-    return content.lstrip(b"\r\n")
+    return content.strip(b"\r\n")
 
 
 def _other_separator(first_line: list[str], form: Form) -> str | None:

@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import pairwise
+from multiprocessing import current_process
 from typing import Any, TypeVar
+
+from joblib import effective_n_jobs
 
 from kfuse.core.progress import SILENT, Progress
 
@@ -22,6 +25,13 @@ class Inline(Executor):
         done: Future[Any] = Future()
         done.set_result(fn(*args, **kwargs))
         return done
+
+
+def number_of_threads(n_jobs: int | None) -> int:
+    """How many threads to use: all cores for None; one in a worker of a pool, which has its part of them."""
+    if current_process().daemon:
+        return 1
+    return int(effective_n_jobs(-1 if n_jobs is None else n_jobs))
 
 
 def workers(n_threads: int) -> Executor:
