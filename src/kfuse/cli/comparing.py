@@ -148,21 +148,27 @@ def _run(other: Other, judge: Judge, n_clusters: int, seed: int) -> dict[str, An
     """Run one method, and judge it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with suppress(Exception):  # what fails on few rows may do well on all
+        try:
             parameters = middle_setting(other, judge.X)
+        except Exception as error:  # there may be too few rows to choose from
+            return _failed(other, error)
+        with suppress(Exception):  # what fails on few rows may do well on all
             other.make(min(n_clusters, 2), seed, **parameters).fit_predict(judge.X[:WARM_UP])
         caught.clear()
         start = time.perf_counter()
         try:
-            parameters = middle_setting(other, judge.X)
             labels = np.asarray(other.make(n_clusters, seed, **parameters).fit_predict(judge.X)).astype(np.intp)
         except Exception as error:  # a method that fails must not end the others
-            return {"method": other.name, "failed": " ".join(str(error).split())}
+            return _failed(other, error)
         seconds = time.perf_counter() - start
         scores = _scores(labels, judge)
     said = sorted({" ".join(str(one.message).split()) for one in caught if issubclass(one.category, UserWarning)})
     row = {"method": other.name, "seconds": round(seconds, 3), **scores, "parameters": parameters}
     return {**row, "warnings": said} if said else row
+
+
+def _failed(other: Other, error: Exception) -> dict[str, Any]:
+    return {"method": other.name, "failed": " ".join(str(error).split())}
 
 
 def middle_setting(other: Other, X: NDArray[np.float64]) -> dict[str, Any]:
