@@ -14,6 +14,16 @@ settings.register_profile(
 settings.load_profile("kfuse")
 
 
+def pytest_collection_modifyitems(items):
+    """Without compiled kernels, large data would take hours, and numpy warns where compiled code does not."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") == "0":
+        return
+    for item in items:
+        item.add_marker(pytest.mark.filterwarnings("ignore:.*encountered in scalar:RuntimeWarning"))
+        if item.get_closest_marker("large"):
+            item.add_marker(pytest.mark.skip(reason="takes long if kernels are not compiled"))
+
+
 @pytest.fixture
 def data_folder():
     """The folder with the paper's data sets, named by KFUSE_DATA."""

@@ -1,7 +1,14 @@
 """Generated data: every shape of trouble, small enough for the oracle."""
 
+import os
+
 import numpy as np
 from hypothesis import strategies as st
+
+
+def repeats(times):
+    """How often to repeat a test; less often where kernels are not compiled, which takes a hundred times as long."""
+    return times if os.environ.get("NUMBA_DISABLE_JIT", "0") == "0" else max(1, times // 20)
 
 
 @st.composite

@@ -11,8 +11,9 @@ from sklearn.neighbors import kneighbors_graph
 from strategies import samples
 
 from kfuse import KFuse
-from kfuse.core import distinct, kd_tree
+from kfuse.core import distinct
 from kfuse.core.neighbors import NeighborTable, choose_search
+from kfuse.core.spatial import spatial_order
 
 REAL_SETS = {
     "iris": load_iris().data,
@@ -25,7 +26,7 @@ REAL_SETS = {
 def in_spatial_order(X):
     """The distinct samples in the order in which the adaptive fusion numbers them, and the number of each sample."""
     points, place = np.unique(X, axis=0, return_inverse=True)
-    order = kd_tree.spatial_order(points)
+    order = spatial_order(points)
     return points[order], np.argsort(order)[place.ravel()]
 
 

@@ -27,6 +27,39 @@ def kinds(X):
 
 
 @pytest.mark.parametrize("kind", range(3))
+@pytest.mark.parametrize("k", [1, 6, 15])
+def test_what_is_listed_is_measured_and_sorted(kind, k, monkeypatch):
+    """Whatever is listed: the sample itself, gaps, fewer than asked for, at equal distances."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(1, 5, (50, 3)).astype(float)
+    lists = np.array([rng.permutation(50)[:16] for _ in X], dtype=np.int32)
+    lists[:, 0] = np.arange(50)
+    lists[rng.random(lists.shape) < 0.3] = -1
+    monkeypatch.setattr(room.Candidates, "_make_lists", lambda self, length: lists)
+    distances, rows = kinds(X)[kind], np.arange(40, 5, -1)
+    indices, found = room.Candidates(distances, 0).query(rows, k)
+    for row, sample in enumerate(rows):
+        lengths = distances.rows(rows[[row]])[0]
+        listed = {int(other) for other in lists[sample]} - {-1, int(sample)}
+        expected = sorted((lengths[other], other) for other in listed)[:k]
+        assert list(zip(found[row], indices[row], strict=True))[: len(expected)] == expected
+        assert np.isinf(found[row, len(expected) :]).all()
+        assert (indices[row, len(expected) :] == 50).all()
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+def test_what_pynndescent_gets_fills_its_range(scale):
+    X = (np.random.default_rng(1).random((20, 3)) + 5) * scale
+    points = room._in_float32(EuclideanDistances(X))
+    assert points.dtype == np.float32
+    assert 0.5 <= np.abs(points).max() <= 1
+    moved = X - X.mean(axis=0)
+    np.testing.assert_allclose(points / np.abs(points).max(), moved / np.abs(moved).max(), atol=1e-6)
+    np.testing.assert_array_equal(room._in_float32(MetricDistances(X, "manhattan")), X.astype(np.float32))
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("kind", range(3))
 def test_finds_nearly_all_neighbours_and_measures_them_exactly(data, kind):
     distances = kinds(data)[kind]
     exact = RowSearch(distances).query(np.arange(N), 30)
@@ -40,6 +73,7 @@ def test_finds_nearly_all_neighbours_and_measures_them_exactly(data, kind):
         assert np.unique(indices).size == 30
 
 
+@pytest.mark.large
 def test_more_neighbours_make_longer_lists(data):
     search = ApproximateSearch(EuclideanDistances(data), 0)
     for k in (10, 79, 80, 140):
@@ -49,6 +83,7 @@ def test_more_neighbours_make_longer_lists(data):
         assert search.candidates._lists.shape[1] == (80 if k < 80 else 160)
 
 
+@pytest.mark.large
 def test_samples_with_too_few_candidates_are_searched_exactly(data, monkeypatch):
     make = room.Candidates._make_lists
 
@@ -65,13 +100,16 @@ def test_samples_with_too_few_candidates_are_searched_exactly(data, monkeypatch)
         np.testing.assert_array_equal(found.distances, expected.distances)
 
 
-@pytest.mark.parametrize(("n_samples", "k"), [(2, 1), (700, 20), (N, 1000), (N, 0)])
+@pytest.mark.parametrize(
+    ("n_samples", "k"), [(2, 1), (700, 20), pytest.param(N, 1000, marks=pytest.mark.large), (N, 0)]
+)
 def test_small_data_and_large_k_are_searched_exactly(data, n_samples, k):
     distances = EuclideanDistances(data[:n_samples])
     found = ApproximateSearch(distances, 0).query(np.arange(n_samples), k)
     np.testing.assert_array_equal(found.indices, BruteForceSearch(distances).query(np.arange(n_samples), k).indices)
 
 
+@pytest.mark.large
 def test_the_seed_decides_and_threads_do_not():
     X = np.random.default_rng(0).normal(size=(N, 40))
     fits = [KFuse(4, neighbors="approximate", random_state=3, n_jobs=n).fit(X) for n in (1, 2, 3)]
@@ -83,12 +121,14 @@ def test_the_seed_decides_and_threads_do_not():
     assert (tables[0].indices != tables[2].indices).any()
 
 
+@pytest.mark.large
 def test_far_from_zero_nothing_is_lost(data):
     near = ApproximateSearch(EuclideanDistances(data), 0).query(np.arange(N), 30)
     far = ApproximateSearch(EuclideanDistances(data + 2.0**30), 0).query(np.arange(N), 30)
     assert np.mean(near.indices == far.indices) > 0.95
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
 def test_clusters_as_the_exact_search_does(data, metric):
     model = KFuse(6, metric=metric, neighbors="approximate", random_state=0).fit(data)
@@ -96,12 +136,14 @@ def test_clusters_as_the_exact_search_does(data, metric):
     assert adjusted_rand_score(exact.labels_, model.labels_) > 0.95
 
 
+@pytest.mark.large
 def test_identical_samples_share_a_cluster():
     X = np.repeat(np.random.default_rng(1).normal(size=(N // 3, 20)), 3, axis=0)
     labels = KFuse(10, neighbors="approximate", random_state=0).fit_predict(X).reshape(-1, 3)
     assert (labels == labels[:, :1]).all()
 
 
+@pytest.mark.large
 def test_many_identical_samples():
     X = np.vstack([np.zeros((N, 3)), np.random.default_rng(2).normal(size=(50, 3)) + 9])
     assert KFuse(2, neighbors="approximate", random_state=0).fit(X).n_clusters_ == 2

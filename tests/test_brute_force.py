@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from strategies import repeats
 from threadpoolctl import threadpool_info
 
 from kfuse.core import brute_force as room
@@ -106,7 +107,7 @@ def assert_equals_sorting(X, k, search=None):
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_sorting(kind, dtype, monkeypatch):
     rng = np.random.default_rng(0)
-    for _ in range(100):
+    for _ in range(repeats(100)):
         n, d = int(rng.integers(2, 90)), int(rng.choice([1, 2, 5, 13, 40, 200]))
         monkeypatch.setattr(room, "COLUMNS_AT_A_TIME", int(rng.choice([1, 7, 64, 65, 4096])))
         monkeypatch.setattr(room, "WORTH_KEEPING", int(rng.choice([1, 2**22])))
@@ -117,6 +118,7 @@ def test_equals_sorting(kind, dtype, monkeypatch):
             assert_equals_sorting(X, int(k), search)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_sorting_with_more_samples_than_a_block(kind):
     X = kind(np.random.default_rng(1), 1200, 30)
@@ -134,7 +136,7 @@ def test_no_bound_is_beyond_the_reach_of_its_distance(kind, dtype, precision):
         X = kind(rng, 200, d).astype(dtype)
         screen = Screen(X, precision)
         ((_, bounds),) = screen.blocks(np.arange(200))
-        reach = reach_of.py_func(distances_in_order(X), np.arange(200)[:, None], screen.reach)
+        reach = getattr(reach_of, "py_func", reach_of)(distances_in_order(X), np.arange(200)[:, None], screen.reach)
         assert (bounds <= reach.astype(precision)).all()
 
 
@@ -151,6 +153,7 @@ def test_any_unit_of_float32(size):
     assert_equals_sorting(X, 30)
 
 
+@pytest.mark.large
 def test_float64_takes_over_where_float32_cannot_tell():
     X = far_apart(np.random.default_rng(5), 2000, 10)
     search = BruteForce(X)
@@ -174,6 +177,7 @@ def test_input_is_not_changed():
     np.testing.assert_array_equal(X, before)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("kind", [EuclideanDistances, CosineDistances])
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_search_equals_the_search_in_rows(kind, n_threads, monkeypatch):

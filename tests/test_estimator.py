@@ -170,6 +170,7 @@ def test_import_is_light():
     assert __version__
 
 
+@pytest.mark.large
 def test_20000_samples_within_one_gigabyte():
     done = run_python(
         """

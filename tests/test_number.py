@@ -8,6 +8,7 @@ from kfuse import KFuse
 from kfuse.core.number import strengths, suggest
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("n_features", [2, 5, 20])
 @pytest.mark.parametrize("n_samples", [200, 1000])
 @pytest.mark.parametrize("kind", ["uniform", "normal"])
@@ -30,6 +31,7 @@ def separated_gaussians(n_clusters, n_features, seed):
     return np.repeat(centres, sizes, axis=0) + rng.standard_normal((sizes.sum(), n_features))
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("n_features", [2, 5])
 def test_separated_gaussians_are_counted(n_features):
     cases = [(k, seed) for k in range(2, 16) for seed in range(3)]
@@ -99,6 +101,7 @@ def test_half_the_density_counts_as_much_as_a_quarter_of_the_links():
     assert found[0] == pytest.approx(found[2] / 2)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("n_samples", [300, 1000, 3000])
 @pytest.mark.parametrize("noise", [0.03, 0.06])
 @pytest.mark.parametrize("shape", [make_moons, make_circles])

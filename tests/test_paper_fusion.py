@@ -131,6 +131,7 @@ def gaussians(n_samples, n_features=2, n_centres=20, seed=0):
     return minmax_scale(X)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("neighbors", ["kd_tree", "brute"])
 @pytest.mark.parametrize("n_features", [1, 2, 3, 8, 20])
 def test_gaussians_and_noise(n_features, neighbors):
@@ -260,6 +261,7 @@ def hard():
     return fusion_indices(rng.random((3000, 2)).round(2), labels, rng.integers(1, 4, 3000).astype(float))
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("room", [1, 5000])
 def test_amount_at_a_time_changes_nothing(hard, room, monkeypatch):
     expected = paper._spanning_edges(hard)
@@ -270,6 +272,7 @@ def test_amount_at_a_time_changes_nothing(hard, room, monkeypatch):
     assert_same_edges(paper._from_rows(hard), expected)
 
 
+@pytest.mark.large
 def test_few_pairs_are_measured(monkeypatch):
     X = gaussians(10_000, n_centres=50)
     measured = []

@@ -20,7 +20,7 @@ from sklearn.neighbors import kneighbors_graph
 from strategies import samples, untied, untied_samples
 
 from kfuse import KFuse
-from kfuse.core import kd_tree
+from kfuse.core.spatial import spatial_order
 
 FUSIONS = ["adaptive", "paper"]
 SEEDS = st.integers(0, 2**32 - 1)
@@ -99,6 +99,7 @@ def test_a_second_fit_a_clone_and_a_pickle_are_the_same(fusion, X, k):
     assert_same_model(model.fit(X), copy)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("fusion", FUSIONS)
 def test_a_pickle_grows_with_the_samples(fusion):
     sizes = [len(pickle.dumps(KFuse(3, fusion=fusion).fit(untied(0, n, 3)))) for n in (1000, 4000)]
@@ -117,6 +118,7 @@ def test_threads_and_searches_change_nothing(fusion, X):
             assert_same_model(again, expected)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("fusion", FUSIONS)
 @pytest.mark.parametrize("n_jobs", [2, -1, None])
 @pytest.mark.parametrize("neighbors", ["kd_tree", "brute"])
@@ -189,7 +191,7 @@ def test_whole_numbers_are_taken_as_such(dtype):
 @given(samples(max_samples=150, max_features=25), SEEDS, st.sampled_from(["kd_tree", "brute"]))
 def test_row_order_does_not_matter_even_with_ties(X, seed, neighbors):
     shuffled = np.random.default_rng(seed).permutation(len(X))
-    np.testing.assert_array_equal(X[shuffled][kd_tree.spatial_order(X[shuffled])], X[kd_tree.spatial_order(X)])
+    np.testing.assert_array_equal(X[shuffled][spatial_order(X[shuffled])], X[spatial_order(X)])
     model, again = KFuse(neighbors=neighbors).fit(X), KFuse(neighbors=neighbors).fit(X[shuffled])
     np.testing.assert_array_equal(again.tree_.log_index, model.tree_.log_index)
     np.testing.assert_array_equal(again.subcluster_labels_, model.subcluster_labels_[shuffled])

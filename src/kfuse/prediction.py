@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from kfuse.core import kd_tree
 from kfuse.core.distances import EuclideanDistances, distances_for
 from kfuse.core.neighbors import ENTRIES_PER_BLOCK, suits_kd_tree
+from kfuse.core.spatial import spatial_order
 
 
 def nearest_samples(fitted: Any, X: Any, metric: str | Callable[..., float]) -> NDArray[np.intp]:
@@ -22,7 +23,7 @@ def nearest_samples(fitted: Any, X: Any, metric: str | Callable[..., float]) -> 
     queries = distances.prepare(X)
     nearest = np.empty(len(queries), dtype=np.intp)
     if isinstance(distances, EuclideanDistances) and suits_kd_tree(distances):
-        order = kd_tree.spatial_order(queries)
+        order = spatial_order(queries)
         nearest[order] = kd_tree.nearest(kd_tree.build(distances.points), queries[order], 1)[0][:, 0]
         return nearest
     rows_at_a_time = max(1, ENTRIES_PER_BLOCK // distances.n_samples)

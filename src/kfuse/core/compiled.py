@@ -7,7 +7,9 @@ from contextlib import suppress
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core.caching import FunctionCache
+from numpy.typing import NDArray
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
@@ -32,6 +34,15 @@ def array_kernel(function: Callable[..., Any], **options: Any) -> Callable[..., 
     with suppress(RuntimeError):
         compiled._cache = ForgivingCache(function)
     return compiled
+
+
+def records(n: int, dtype: np.dtype[np.void]) -> NDArray[np.void]:
+    """Make an array of records, all zero, of which kernels read and write the fields as attributes.
+
+    So do kernels that are not compiled (NUMBA_DISABLE_JIT), which is how the tests measure their coverage.
+    """
+    zeros = np.zeros(n, dtype)
+    return zeros.view(np.recarray) if numba.config.DISABLE_JIT else zeros
 
 
 class ForgivingCache(FunctionCache):

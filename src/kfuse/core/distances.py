@@ -33,6 +33,10 @@ class Distances(Protocol):
     n_samples: int
     unit: float
 
+    @property
+    def points(self) -> NDArray[Any] | None:
+        """The samples, where they have coordinates."""
+
     def rows(self, samples: NDArray[np.intp]) -> NDArray[np.float64]:
         """Distances from `samples` to every sample, one row each."""
 
@@ -175,6 +179,7 @@ class MatrixDistances:
     """A square matrix of distances that the caller computed."""
 
     unit = 1.0
+    points = None
 
     def __init__(self, matrix: NDArray[Any], kept: NDArray[np.intp] | None = None):
         self.matrix, self.kept = matrix, kept
@@ -195,6 +200,7 @@ class GraphDistances:
     """
 
     unit = 1.0
+    points = None
 
     def __init__(self, graph: csr_array):
         self.n_samples = graph.shape[0]

@@ -22,6 +22,7 @@ from kfuse.core.brute_force import ROWS_AT_A_TIME, BruteForce, one_blas_thread
 from kfuse.core.distances import Distances, EuclideanDistances, GraphDistances, MetricDistances, distances_for, identity
 from kfuse.core.nearest import select_nearest
 from kfuse.core.progress import SILENT, Progress
+from kfuse.core.spatial import spatial_order
 from kfuse.core.threads import over_ranges, workers
 
 ENTRIES_KEPT = 350_000_000  # of the table of neighbours (12 bytes each) before it is searched anew instead
@@ -93,10 +94,9 @@ class RowSearch(NeighborSearch):
         return RowSearch(self.distances.subset(kept))
 
     def in_spatial_order(self) -> tuple[RowSearch, NDArray[np.intp]]:
-        points = getattr(self.distances, "points", None)
-        if points is None:
+        if self.distances.points is None:
             return self, self.visiting_order
-        order = kd_tree.spatial_order(points).astype(np.intp)
+        order = spatial_order(self.distances.points).astype(np.intp)
         return self.subset(order), order
 
 
@@ -273,11 +273,11 @@ class NeighborTable:
 
         In many dimensions, most of the time goes into looking where neighbours might be, however many they are.
         """
-        look = FIRST_LOOK
-        n_features = getattr(self.distances, "points", np.empty((0, 0))).shape[1]
+        look, points = FIRST_LOOK, self.distances.points
         if (
-            not self.search.asks_again_cheaply
-            and n_features > FEW_DIMENSIONS
+            points is not None
+            and points.shape[1] > FEW_DIMENSIONS
+            and not self.search.asks_again_cheaply
             and TRIED_SAMPLES <= self.n_samples <= ENTRIES_KEPT // LONG_LOOK
         ):
             few, many = (min(_time_of_a_try(self.search, k) for _ in range(3)) for k in (FIRST_LOOK, LONG_LOOK))

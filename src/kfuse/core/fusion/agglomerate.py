@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import inner_kernel, kernel
+from kfuse.core.compiled import inner_kernel, kernel, records
 from kfuse.core.fusion.index import log_fusion_index
 from kfuse.core.progress import SILENT, Progress
 
@@ -52,7 +52,7 @@ LINK = np.dtype(
 )
 NODE = np.dtype(
     [
-        ("size", np.float64),
+        ("n_samples", np.float64),
         ("log_density", np.float64),  # the sum over its samples
         ("log_size", np.float64),
         ("mean_log_density", np.float64),
@@ -81,7 +81,7 @@ def agglomerate(
     of the weight of the links between the two.
     """
     n_links, n_nodes = links.first.size, nodes.size.size
-    graph = Graph(np.zeros(n_links, LINK), np.zeros(n_nodes, NODE), np.zeros(n_links, QUEUED))
+    graph = Graph(records(n_links, LINK), records(n_nodes, NODE), records(n_links, QUEUED))
     fill(graph, links, nodes)
     n_fusions, n_left = n_nodes - 1, n_links
     fused = np.empty((n_fusions, 2), dtype=np.intp)
@@ -98,7 +98,7 @@ def fill(graph, links, nodes):
     """Put each link into the lists of both its ends, and all into the queue."""
     for i in range(nodes.size.size):
         node = graph.nodes[i]
-        node.size, node.log_density = nodes.size[i], nodes.log_density[i]
+        node.n_samples, node.log_density = nodes.size[i], nodes.log_density[i]
         node.head = node.known = NONE
         note_node(node)
     for i in range(links.first.size):
@@ -124,7 +124,7 @@ def fuse_best(graph, n_left, fused, log_index, log_weight):
         log_index[fusion], log_weight[fusion] = graph.queue[0].value, graph.links[best].log_weight
         n_left = remove(graph, best, n_left)
         node, other = graph.nodes[a], graph.nodes[b]
-        node.size += other.size
+        node.n_samples += other.n_samples
         node.log_density += other.log_density
         note_node(node)
         n_left = take_over(graph, a, b, n_left)
@@ -135,8 +135,8 @@ def fuse_best(graph, n_left, fused, log_index, log_weight):
 @inner_kernel
 def note_node(node):
     """Note what the index takes from a node's sums."""
-    node.log_size = math.log(node.size)
-    node.mean_log_density = node.log_density / node.size
+    node.log_size = math.log(node.n_samples)
+    node.mean_log_density = node.log_density / node.n_samples
 
 
 @inner_kernel

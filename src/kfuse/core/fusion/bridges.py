@@ -15,8 +15,9 @@ from scipy.sparse.csgraph import connected_components
 
 from kfuse.core import brute_force
 from kfuse.core.compiled import kernel
-from kfuse.core.kd_tree import MAX_DEPTH, squared_distance_to_box
+from kfuse.core.kd_tree import squared_distance_to_box
 from kfuse.core.neighbors import ApproximateSearch, BruteForceSearch, KDTreeSearch, NeighborSearch
+from kfuse.core.spatial import MAX_DEPTH
 
 ROWS_AT_A_TIME = 64  # of distances
 SAMPLES_AT_A_TIME = 2**14  # between two looks at the keyboard

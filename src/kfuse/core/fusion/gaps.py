@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from kfuse.core.compiled import array_kernel, kernel
 from kfuse.core.distances import EuclideanDistances, GraphDistances
-from kfuse.core.kd_tree import spatial_order
 from kfuse.core.neighbors import KDTreeSearch, NeighborTable
+from kfuse.core.spatial import spatial_order
 from kfuse.core.threads import workers
 
 RUN_LENGTH = 16

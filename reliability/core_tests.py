@@ -1,0 +1,116 @@
+"""The tests of `core/`, run in this process: watched, hurried, or stopped when they hang."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import coverage
+import pytest
+from hypothesis import settings
+
+from reliability.mutants import CORE
+
+ROOT = Path(__file__).resolve().parent.parent
+TESTS = [
+    "test_kernels", "test_worked_example", "test_oracle", "test_neighbors", "test_brute_force", "test_adaptive",
+    "test_paper_fusion", "test_tree", "test_number", "test_progress", "test_properties", "test_estimator",
+    "test_validation", "test_approximate",
+]  # fmt: skip
+EXAMPLES = 10  # of each property that hypothesis tests
+SLOW = 4.0  # seconds while lines are measured; mutants do not meet tests that take longer
+LEAST_SECONDS, TIMES_AS_LONG = 10.0, 10.0  # a test hangs that takes longer than this
+HANGS = 77  # exit code
+
+
+class Known(NamedTuple):
+    """What is known of the tests: how long each takes, and which lines of which module it runs."""
+
+    seconds: dict[str, float]
+    lines: dict[str, dict[str, list[int]]]
+
+    def running(self, module: str, lines: range) -> dict[str, float]:
+        """The tests that run one of these lines, and how long each takes."""
+        return {
+            test: seconds
+            for test, seconds in self.seconds.items()
+            if any(line in lines for line in self.lines.get(test, {}).get(module, []))
+        }
+
+
+def run_tests(tests: list[str], *plugins: Any) -> int:
+    """Run tests in this process, up to the first that fails, with few examples of each property."""
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--tb=short"]
+    options += ["-W", "ignore:Module already imported"]
+    options += ["--deselect", "tests/test_estimator.py::test_scikit_learn_checks"]  # hundreds that run the same code
+    return int(pytest.main([f"--rootdir={ROOT}", *options, *tests], plugins=[FewExamples(), *plugins]))
+
+
+def observe(target: Path) -> int:
+    """Run all tests once, and write what is known of them then."""
+    watch = coverage.Coverage(data_file=None, source=[str(CORE)], concurrency=["thread"])
+    watch.start()
+    observer = Observer(watch)
+    code = run_tests([str(ROOT / "tests" / f"{name}.py") for name in TESTS], observer)
+    watch.stop()
+    data, lines = watch.get_data(), dict[str, dict[str, list[int]]]()
+    for path in data.measured_files():
+        for line, tests in data.contexts_by_lineno(path).items():
+            for test in filter(None, tests):
+                lines.setdefault(test, {}).setdefault(str(Path(path).relative_to(CORE)), []).append(line)
+    quick = {test: seconds for test, seconds in observer.seconds.items() if seconds < SLOW}
+    target.write_text(json.dumps(Known(quick, lines)._asdict()))
+    return code
+
+
+class FewExamples:
+    """Takes fewer examples of each property."""
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Change the settings of each test of a property."""
+        for item in items:
+            function: Any = getattr(item, "function", None)
+            chosen = getattr(function, "_hypothesis_internal_use_settings", None)
+            if chosen is not None and chosen.max_examples > EXAMPLES:
+                function._hypothesis_internal_use_settings = settings(chosen, max_examples=EXAMPLES)
+
+
+class Observer:
+    """Tells the measurement of lines which test is running, and takes the time."""
+
+    def __init__(self, watch: coverage.Coverage):
+        self.watch = watch
+        self.seconds: dict[str, float] = {}
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
+        """Note what one test does."""
+        self.watch.switch_context(item.nodeid)
+        began = time.monotonic()
+        yield
+        self.seconds[item.nodeid] = time.monotonic() - began
+        self.watch.switch_context("")
+
+
+class Impatient:
+    """Runs some tests, the quickest first, and ends the process if one takes too long."""
+
+    def __init__(self, seconds: dict[str, float]):
+        self.seconds = seconds
+        signal.signal(signal.SIGALRM, lambda *_: os._exit(HANGS))
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Choose and sort the tests."""
+        chosen = (item for item in items if item.nodeid in self.seconds)
+        items[:] = sorted(chosen, key=lambda item: self.seconds[item.nodeid])
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Set the alarm for one test."""
+        signal.setitimer(signal.ITIMER_REAL, max(LEAST_SECONDS, TIMES_AS_LONG * self.seconds[item.nodeid]))
+        return (yield)
