@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import coverage
 import pytest
-from hypothesis import settings
 
 from reliability.mutants import CORE
 
@@ -22,7 +21,6 @@ TESTS = [
     "test_paper_fusion", "test_tree", "test_number", "test_progress", "test_properties", "test_estimator",
     "test_validation", "test_approximate",
 ]  # fmt: skip
-EXAMPLES = 10  # of each property that hypothesis tests
 SLOW = 4.0  # seconds while lines are measured; mutants do not meet tests that take longer
 LEAST_SECONDS, TIMES_AS_LONG = 10.0, 10.0  # a test hangs that takes longer than this
 HANGS = 77  # exit code
@@ -44,11 +42,11 @@ class Known(NamedTuple):
 
 
 def run_tests(tests: list[str], *plugins: Any) -> int:
-    """Run tests in this process, up to the first that fails, with few examples of each property."""
+    """Run tests in this process, up to the first that fails."""
     options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--tb=short"]
     options += ["-W", "ignore:Module already imported"]
     options += ["--deselect", "tests/test_estimator.py::test_scikit_learn_checks"]  # hundreds that run the same code
-    return int(pytest.main([f"--rootdir={ROOT}", *options, *tests], plugins=[FewExamples(), *plugins]))
+    return int(pytest.main([f"--rootdir={ROOT}", *options, *tests], plugins=list(plugins)))
 
 
 def observe(target: Path) -> int:
@@ -66,18 +64,6 @@ def observe(target: Path) -> int:
     quick = {test: seconds for test, seconds in observer.seconds.items() if seconds < SLOW}
     target.write_text(json.dumps(Known(quick, lines)._asdict()))
     return code
-
-
-class FewExamples:
-    """Takes fewer examples of each property."""
-
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Change the settings of each test of a property."""
-        for item in items:
-            function: Any = getattr(item, "function", None)
-            chosen = getattr(function, "_hypothesis_internal_use_settings", None)
-            if chosen is not None and chosen.max_examples > EXAMPLES:
-                function._hypothesis_internal_use_settings = settings(chosen, max_examples=EXAMPLES)
 
 
 class Observer:

@@ -15,13 +15,21 @@ settings.load_profile("kfuse")
 
 
 def pytest_collection_modifyitems(items):
-    """Without compiled kernels, large data would take hours, and numpy warns where compiled code does not."""
+    """Without compiled kernels, much data takes hours, and numpy warns where compiled code does not."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") == "0":
         return
     for item in items:
+        take_few_examples(item)
         item.add_marker(pytest.mark.filterwarnings("ignore:.*encountered in scalar:RuntimeWarning"))
         if item.get_closest_marker("large"):
             item.add_marker(pytest.mark.skip(reason="takes long if kernels are not compiled"))
+
+
+def take_few_examples(item, most=10):
+    function = getattr(item, "function", None)
+    chosen = getattr(function, "_hypothesis_internal_use_settings", None)
+    if chosen is not None and chosen.max_examples > most:
+        function._hypothesis_internal_use_settings = settings(chosen, max_examples=most)
 
 
 @pytest.fixture

@@ -192,6 +192,55 @@ def test_where_columns_are_many_the_widest_split_and_ties_are_told_apart():
     assert (ranks[~tied] == 0).all()
 
 
+@settings(max_examples=50)
+@given(samples(max_samples=150), st.integers(1, 40), st.integers(1, 3))
+def test_parts_of_the_order_can_be_made_by_several_threads(X, per_task, n_threads):
+    expected = spatial.spatial_order(X)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spatial, "SAMPLES_PER_TASK", per_task)
+        np.testing.assert_array_equal(spatial.spatial_order(X, n_threads), expected)
+
+
+@settings(max_examples=100)
+@given(SEEDS, st.integers(0, 9), st.integers(0, 12))
+def test_the_points_of_a_leaf_are_sorted(seed, first, size):
+    columns = np.random.default_rng(seed).integers(0, 3, (25, 3)).astype(float)
+    expected, order = columns.copy(), np.arange(25)
+    inside = slice(first, first + size)
+    expected[inside] = columns[inside][np.lexsort(columns[inside].T[::-1])]
+    before = columns.copy()
+    spatial.sort_leaf(columns, order, first, first + size, np.empty(3))
+    np.testing.assert_array_equal(columns, expected)
+    np.testing.assert_array_equal(before[order], columns)
+
+
+@settings(max_examples=100)
+@given(SEEDS, st.integers(1, 30), st.data())
+def test_the_median_parts_the_smaller_from_the_larger(seed, n, data):
+    columns = np.random.default_rng(seed).integers(0, 4, (n + 5, 2)).astype(float)
+    before, order = columns.copy(), np.arange(n + 5)
+    first, middle = 2, data.draw(st.integers(2, n + 1))
+    spatial.place_median(columns, order, first, n + 1, middle, 1, np.empty(2))
+    np.testing.assert_array_equal(before[order], columns)
+    np.testing.assert_array_equal(order[[0, 1, *range(n + 2, n + 5)]], [0, 1, *range(n + 2, n + 5)])
+    ranked = [(row[1], *row) for row in columns[first : n + 2].tolist()]
+    place = middle - first
+    assert max(ranked[: place + 1]) == ranked[place] == min(ranked[place:])
+
+
+@pytest.mark.parametrize(("entries", "expected"), [(30 * 7, 7), (30 * 7 + 29, 7), (10**6, 12), (30 * 50, 12)])
+def test_as_many_are_kept_on_short_lists_as_there_is_room_for(entries, expected, monkeypatch):
+    monkeypatch.setattr(brute_force, "WORTH_KEEPING", 90)
+    monkeypatch.setattr(brute_force, "LONGEST_KEPT", 12)
+    monkeypatch.setattr(brute_force, "ENTRIES_KEPT", entries)
+    X = np.random.default_rng(7).random((30, 3))
+    assert brute_force.Screen(X, np.float32)._kept.bounds.shape == (30, expected)
+    assert brute_force.Screen(X[:29], np.float32)._kept is None
+    monkeypatch.setattr(brute_force, "LONGEST_KEPT", 10**6)
+    monkeypatch.setattr(brute_force, "ENTRIES_KEPT", 10**9)
+    assert brute_force.Screen(X, np.float32)._kept.bounds.shape == (30, 30)
+
+
 # Pieces of the searches
 
 
