@@ -1,16 +1,20 @@
 """Small parts of the searches, each alone: those that a wrong result would not show, as others make up for them."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba.core.caching import FunctionCache
 from strategies import samples
 
-from kfuse.core import brute_force, kd_tree, natural, nearest, neighbors, spatial
+from kfuse.core import brute_force, kd_tree, natural, nearest, neighbors, spatial, threads
+from kfuse.core.compiled import ForgivingCache
 from kfuse.core.distances import EuclideanDistances, MatrixDistances, MetricDistances
 from kfuse.core.fusion import bridges, gaps
+from kfuse.core.fusion.similarity import log_similarity
 from kfuse.core.neighbors import BruteForceSearch, KDTreeSearch, NeighborTable, RowSearch, choose_search
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -104,6 +108,27 @@ def test_within_gives_what_is_within(seed, n, limit):
     near = bounds <= limit**2
     np.testing.assert_array_equal(found, bounds[near])
     np.testing.assert_array_equal(found_columns, columns[near])
+
+
+@pytest.mark.parametrize(("limit", "expected"), [(0.9, False), (1.0, True), (5.0, True)])
+def test_any_upto(limit, expected):
+    assert brute_force.any_upto(np.array([3.0, 1.0, 2.0]), limit) == expected
+    assert not brute_force.any_upto(np.empty(0), limit)
+
+
+@pytest.mark.parametrize(
+    ("means", "variances", "expected"),
+    [
+        ((1, 2), (3, 6), 0.5 * 1.5),
+        ((2, 1), (6, 3), 0.5 * 1.5),
+        ((1, 4), (0, 0), 0.25),  # of no variance and none, nothing is similar
+        ((0, 0), (0, 0), 1.0),  # of no density and none, all is
+        ((0, 1), (5, 5), 0.0),
+        ((3, 3), (0, 2), 1.0),
+    ],
+)
+def test_similarity(means, variances, expected):
+    assert math.exp(log_similarity(*map(float, means + variances))) == pytest.approx(expected)
 
 
 # Boxes
@@ -364,3 +389,28 @@ def test_the_first_look_is_long_if_that_takes_little_longer(few, many, expected,
     assert NeighborTable(RowSearch(MatrixDistances(np.zeros((300, 300))))).first_look == 32
     monkeypatch.setattr(neighbors, "ENTRIES_KEPT", 160 * 299)
     assert NeighborTable(KDTreeSearch(EuclideanDistances(X))).first_look == 32
+
+
+# Threads, and compiled code on disk
+
+
+def test_a_worker_of_a_pool_has_one_thread(monkeypatch):
+    assert threads.number_of_threads(3) == 3
+    monkeypatch.setattr(threads, "current_process", lambda: SimpleNamespace(daemon=True))
+    assert threads.number_of_threads(3) == 1
+
+
+def test_a_cache_that_cannot_be_read_or_written_is_as_good_as_none(monkeypatch):
+    done = []
+
+    def fails(self, *_):
+        done.append("tried")
+        raise OSError
+
+    monkeypatch.setattr(FunctionCache, "load_overload", fails)
+    monkeypatch.setattr(FunctionCache, "save_overload", fails)
+    monkeypatch.setattr(FunctionCache, "flush", lambda self: done.append("emptied"))
+    cache = ForgivingCache(guess)
+    assert cache.load_overload(None, None) is None
+    cache.save_overload(None, None)
+    assert done == ["tried", "tried", "emptied", "tried"]

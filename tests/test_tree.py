@@ -1,5 +1,7 @@
 """The tree: cuts, linkage, data frame."""
 
+import sys
+
 import numpy as np
 import pytest
 from scipy.cluster.hierarchy import dendrogram, fcluster, is_valid_linkage
@@ -62,3 +64,14 @@ def test_cut_refuses_no_clusters(model):
 
 def test_labels_go_by_size_then_by_first_sample():
     np.testing.assert_array_equal(labels_by_size(np.array([7, 3, 3, -1, 9, 9, 5])), [2, 0, 0, -1, 1, 1, 3])
+
+
+def test_suggest_refuses_no_suggestions():
+    with pytest.raises(ValueError, match="n must be at least 1, got 0"):
+        KFuse().fit(load_iris().data).tree_.suggest(0)
+
+
+def test_frame_says_what_to_install(model, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="to_frame needs pandas: pip install pandas"):
+        model.tree_.to_frame()
