@@ -21,7 +21,7 @@ TESTS = [
     "test_paper_fusion", "test_tree", "test_number", "test_progress", "test_properties", "test_estimator",
     "test_validation", "test_approximate",
 ]  # fmt: skip
-SLOW = 4.0  # seconds while lines are measured; mutants do not meet tests that take longer
+PATIENCE = 60.0  # seconds of tests, as long as they take while lines are measured, that a mutant meets
 LEAST_SECONDS, TIMES_AS_LONG = 10.0, 10.0  # a test hangs that takes longer than this
 HANGS = 77  # exit code
 
@@ -33,18 +33,20 @@ class Known(NamedTuple):
     lines: dict[str, dict[str, list[int]]]
 
     def running(self, module: str, lines: range) -> dict[str, float]:
-        """The tests that run one of these lines, and how long each takes."""
-        return {
-            test: seconds
-            for test, seconds in self.seconds.items()
-            if any(line in lines for line in self.lines.get(test, {}).get(module, []))
-        }
+        """The quickest tests that run one of these lines, and how long each takes."""
+        left, chosen = PATIENCE, dict[str, float]()
+        for test, seconds in sorted(self.seconds.items(), key=lambda item: item[1]):
+            if any(line in lines for line in self.lines.get(test, {}).get(module, [])):
+                left -= seconds
+                if left < 0:
+                    break
+                chosen[test] = seconds
+        return chosen
 
 
 def run_tests(tests: list[str], *plugins: Any) -> int:
     """Run tests in this process, up to the first that fails."""
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--tb=short"]
-    options += ["-W", "ignore:Module already imported"]
+    options = ["-x", "-q", "--assert=plain", "--tb=short", "-o", "addopts=", "-p", "no:cacheprovider", "-p", "no:xdist"]
     options += ["--deselect", "tests/test_estimator.py::test_scikit_learn_checks"]  # hundreds that run the same code
     return int(pytest.main([f"--rootdir={ROOT}", *options, *tests], plugins=list(plugins)))
 
@@ -61,8 +63,7 @@ def observe(target: Path) -> int:
         for line, tests in data.contexts_by_lineno(path).items():
             for test in filter(None, tests):
                 lines.setdefault(test, {}).setdefault(str(Path(path).relative_to(CORE)), []).append(line)
-    quick = {test: seconds for test, seconds in observer.seconds.items() if seconds < SLOW}
-    target.write_text(json.dumps(Known(quick, lines)._asdict()))
+    target.write_text(json.dumps(Known(observer.seconds, lines)._asdict()))
     return code
 
 

@@ -24,6 +24,8 @@ from tempfile import TemporaryDirectory
 os.environ["NUMBA_DISABLE_JIT"] = "1"  # read when numba is imported
 
 # What the tests import, but for kfuse, is imported once, before the processes part.
+import hypothesis  # noqa: F401
+import pandas  # noqa: F401
 import scipy.cluster.hierarchy
 import scipy.sparse.csgraph
 import scipy.spatial  # noqa: F401
@@ -47,7 +49,6 @@ def main() -> None:
     parser.add_argument("--modules", nargs="+", default=[], help="such as fusion/graph.py; all of them unless said")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--known", type=Path, help="a file with what is known of the tests, made if it is not there")
-    parser.add_argument("--survivors", type=Path, help="a file for the mutants that no test noticed")
     options = parser.parse_args()
     modules = [CORE / name for name in options.modules] or sorted(CORE.rglob("*.py"))
     places = [place for module in modules for place in places_of(module)]
@@ -60,12 +61,9 @@ def main() -> None:
     outcomes = Counter[tuple[str, str]]()
     for number, (mutant, outcome) in enumerate(judged(mutants, known, options.jobs), 1):
         outcomes[mutant.place.name, outcome] += 1
+        print(f"{number:>6} {outcome:<10} {mutant.place.name}:{mutant.place.line}", flush=True)
         if outcome == SURVIVED:
-            report = f"{mutant.place.name}:{mutant.place.line}\n{mutant.difference()}\n"
-            print(f"[{number}] {report}", flush=True)
-            if options.survivors:
-                with options.survivors.open("a") as file:
-                    file.write(report + "\n")
+            print(mutant.difference(), flush=True)
     print_table(outcomes)
 
 

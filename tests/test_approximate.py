@@ -47,6 +47,17 @@ def test_what_is_listed_is_measured_and_sorted(kind, k, monkeypatch):
         assert (indices[row, len(expected) :] == 50).all()
 
 
+def test_lists_are_long_enough_and_made_seldom(monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        room.Candidates, "_make_lists", lambda _, length: made.append(length) or np.zeros((4, length), np.int32)
+    )
+    candidates = room.Candidates(EuclideanDistances(np.eye(4)), 0)
+    lengths = [candidates._lists_for(k).shape[1] for k in (0, 79, 80, 159, 400, 800, 801, 12)]
+    assert lengths == [80, 80, 160, 160, 401, 802, 802, 802]
+    assert made == [80, 160, 401, 802]
+
+
 @pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
 def test_what_pynndescent_gets_fills_its_range(scale):
     X = (np.random.default_rng(1).random((20, 3)) + 5) * scale

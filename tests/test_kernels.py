@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numba.core.caching import FunctionCache
 from strategies import samples
 
-from kfuse.core import brute_force, kd_tree, natural, nearest, neighbors, spatial, threads
+from kfuse.core import brute_force, kd_tree, natural, nearest, neighbors, partition, spatial, threads
 from kfuse.core.compiled import ForgivingCache
 from kfuse.core.distances import EuclideanDistances, MatrixDistances, MetricDistances
 from kfuse.core.fusion import bridges, gaps
@@ -66,7 +66,8 @@ def test_keep_nearest_keeps_the_k_nearest_and_few_others(seed, n, knows_reach, d
     expected = by_distance_and_index(squares, indices)
     reach = squares.max() if knows_reach else np.inf
     count, new_reach = nearest.keep_nearest(squares, indices, n, k, reach, room)
-    assert k <= count < max(room, k + 1)
+    within_reach = sum(square <= new_reach for square, _ in expected)
+    assert count == (within_reach if within_reach < room else k) >= k
     assert by_distance_and_index(squares[:count], indices[:count])[:k] == expected[:k]
     assert expected[k - 1][0] <= new_reach <= expected[-1][0] * (1 + 1e-14)
 
@@ -292,6 +293,25 @@ def test_runs_are_short_and_hold_every_point():
         np.testing.assert_array_equal(runs.boxes[run], [inside.min(axis=0), inside.max(axis=0)])
 
 
+def test_work_is_shared_out_evenly(monkeypatch):
+    """Parts of at most WORK_PER_PART pairs of samples, but for single pairs of sub-clusters that are larger."""
+    labels = np.repeat(np.arange(6), [3, 10, 2, 40, 5, 5])
+    table = NeighborTable(KDTreeSearch(EuclideanDistances(np.random.default_rng(8).random((65, 2)))))
+    found = gaps.Gaps(table, table.distances, labels)
+    i, j = np.triu_indices(6, 1)
+    expected, least, parts = found.between(i, j), gaps.least_distances, []
+    monkeypatch.setattr(gaps, "WORK_PER_PART", 100)
+    monkeypatch.setattr(gaps, "least_distances", lambda i, j, *runs: parts.append((i, j)) or least(i, j, *runs))
+    np.testing.assert_array_equal(found.between(i, j), expected)
+    work = [int((found.sizes[a] * found.sizes[b]).sum()) for a, b in parts]
+    assert sum(work) == int((found.sizes[i] * found.sizes[j]).sum())
+    assert all(
+        amount <= 200 or a.size == 1 or (found.sizes[a] * found.sizes[b]).max() > 100
+        for amount, (a, b) in zip(work, parts, strict=True)
+    )
+    assert len(work) >= 5
+
+
 def test_least_distances_of_boxes_bound_those_of_samples():
     rng = np.random.default_rng(3)
     X, labels = rng.random((200, 2)), np.sort(rng.integers(0, 12, 200))
@@ -392,6 +412,33 @@ def test_the_first_look_is_long_if_that_takes_little_longer(few, many, expected,
 
 
 # Threads, and compiled code on disk
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize(("n_items", "per_range", "n_ranges"), [(10, 4, 3), (8, 4, 2), (3, 4, 1), (9, 1, 9)])
+def test_ranges_cover_everything_in_order(n_items, per_range, n_ranges, n_threads):
+    seen = []
+    progress = SimpleNamespace(advance=lambda *what: seen.append(what))
+    found = threads.over_ranges(lambda start, stop: (start, stop), n_items, per_range, n_threads, progress)
+    assert len(found) == n_ranges
+    assert [number for start, stop in found for number in range(start, stop)] == list(range(n_items))
+    assert seen == [(stop, n_items, "samples") for _, stop in found]
+
+
+def test_one_thread_is_the_one_that_there_is():
+    assert type(threads.workers(1)) is threads.Inline
+    with threads.workers(2) as pool:
+        assert pool._max_workers == 2
+
+
+def test_left_out_samples_that_reach_nobody_join_the_first_that_has_a_label():
+    far = np.full((5, 5), np.inf)
+    far[0, 1] = far[1, 0] = 1.0
+    far[3, 4] = far[4, 3] = 2.0
+    table = NeighborTable(RowSearch(MatrixDistances(far)))
+    labels = np.array([-1, -1, -1, 7, 4])
+    partition._assign_left_out(table, 1, labels, np.array([0, 1, 2]))
+    np.testing.assert_array_equal(labels, [7, 7, 7, 7, 4])
 
 
 def test_a_worker_of_a_pool_has_one_thread(monkeypatch):
