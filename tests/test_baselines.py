@@ -51,6 +51,7 @@ def test_well_separated_blobs_are_found(kind):
     assert_valid_labels(model.labels_, 3)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("kind", KINDS)
 def test_result_is_the_same_in_every_way_of_running(kind):
     X = np.random.default_rng(0).integers(0, 60, (1500, 2)).astype(float)  # more than one block

@@ -139,22 +139,26 @@ def test_gaussians_and_noise(n_features, neighbors):
     assert model.tree_.n_leaves > 5
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("decimals", [1, 2, 3])
 def test_ties_and_duplicates(decimals):
     assert_literal(gaussians(2000, seed=1).round(decimals))
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("order", ["by rows", "shuffled"])
 def test_grid(order):
     X = np.stack(np.meshgrid(np.arange(45), np.arange(40)), axis=-1).reshape(-1, 2) / 8
     assert_literal(X if order == "by rows" else np.random.default_rng(0).permutation(X))
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("seed", range(4))
 def test_row_orders(seed):
     assert_literal(np.random.default_rng(seed).permutation(gaussians(1500, seed=2)))
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("unit", [1e-6, 1e-2, 30.0, 1e4])
 def test_units(unit):
     """Small units leave the index to sizes and densities, large ones to distances."""
@@ -253,23 +257,23 @@ def test_any_partition_of_a_graph(data, X):
     assert_same_as_all_rows(csr_array(graph), labels, density, natural_value=k, metric="precomputed")
 
 
-@pytest.fixture
-def hard():
+def hard(n):
     """Sizes from 1 to hundreds, all over the place, with densities of a few values."""
     rng = np.random.default_rng(0)
-    labels = np.unique(rng.zipf(1.3, 3000) % 700, return_inverse=True)[1].ravel()
-    return fusion_indices(rng.random((3000, 2)).round(2), labels, rng.integers(1, 4, 3000).astype(float))
+    labels = np.unique(rng.zipf(1.3, n) % 700, return_inverse=True)[1].ravel()
+    return fusion_indices(rng.random((n, 2)).round(2), labels, rng.integers(1, 4, n).astype(float))
 
 
-@pytest.mark.large
-@pytest.mark.parametrize("room", [1, 5000])
-def test_amount_at_a_time_changes_nothing(hard, room, monkeypatch):
-    expected = paper._spanning_edges(hard)
+@pytest.mark.parametrize("room", [1, 100, 5000])
+@pytest.mark.parametrize("n_samples", [200, pytest.param(3000, marks=pytest.mark.large)])
+def test_amount_at_a_time_changes_nothing(n_samples, room, monkeypatch):
+    indices = hard(n_samples)
+    expected = paper._spanning_edges(indices)
     monkeypatch.setattr(spanning, "PAIRS_AT_A_TIME", room)
     monkeypatch.setattr(spanning, "LOOKS_AT_A_TIME", room)
     monkeypatch.setattr(gaps, "WORK_PER_PART", 100 * room)
-    assert_same_edges(paper._spanning_edges(hard), expected)
-    assert_same_edges(paper._from_rows(hard), expected)
+    assert_same_edges(paper._spanning_edges(indices), expected)
+    assert_same_edges(paper._from_rows(indices), expected)
 
 
 @pytest.mark.large

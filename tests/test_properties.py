@@ -107,6 +107,7 @@ def test_a_pickle_grows_with_the_samples(fusion):
     assert sizes[1] < 4000 * (3 * 8 + 150)  # the data, and some numbers per sample
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("fusion", FUSIONS)
 @settings(max_examples=15)
 @given(samples(max_samples=150))
