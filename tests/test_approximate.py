@@ -53,9 +53,27 @@ def test_lists_are_long_enough_and_made_seldom(monkeypatch):
         room.Candidates, "_make_lists", lambda _, length: made.append(length) or np.zeros((4, length), np.int32)
     )
     candidates = room.Candidates(EuclideanDistances(np.eye(4)), 0)
-    lengths = [candidates._lists_for(k).shape[1] for k in (0, 79, 80, 159, 400, 800, 801, 12)]
-    assert lengths == [80, 80, 160, 160, 401, 802, 802, 802]
-    assert made == [80, 160, 401, 802]
+    lengths = [candidates._lists_for(k).shape[1] for k in (0, 79, 80, 159, 401, 803, 804, 12)]
+    assert lengths == [80, 80, 160, 160, 402, 804, 1608, 1608]
+    assert made == [80, 160, 402, 804, 1608]
+
+
+def test_what_pynndescent_is_asked_for(monkeypatch):
+    asked = []
+
+    class Index:
+        neighbor_graph = ("lists", "lengths")
+
+        def __init__(self, *args, **options):
+            asked.append((*args, options))
+
+    monkeypatch.setattr("pynndescent.NNDescent", Index)
+    X = np.eye(4)
+    assert room.Candidates(MetricDistances(X, "cityblock"), 7)._make_lists(9) == "lists"
+    ((points, metric, options),) = asked
+    np.testing.assert_array_equal(points, X)
+    assert metric == "manhattan"
+    assert options == {"n_neighbors": 9, "max_candidates": 20, "random_state": 7, "n_jobs": 1}
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])

@@ -71,6 +71,7 @@ def test_the_fewer_borders_the_wider_the_gap_must_be():
 
 def test_gaps_above_the_usual_strength_do_not_count():
     assert suggest(np.array([1.0, 1.1, 3.0, 9.0]), n_samples=100, n=1)[0].n_clusters == 1
+    assert suggest(np.array([0.9, 1.0, 1.05, 1.1, 99.0]), n_samples=100, n=1)[0].n_clusters == 1
 
 
 def test_more_clusters_than_the_root_of_the_samples_can_be_found():
