@@ -253,7 +253,7 @@ class TestBadInput:
             (" \n\n", ["standard input is empty"]),
             ("\ufeff", ["standard input is empty"]),
             ("x,y\n", ["header but no rows"]),
-            ("x,name\n1,2\n3,Anna\n", ["'name'", "row 2", "'Anna'", "--columns a,b", "--exclude name"]),
+            ("x,name\n1,2\n3,Anna\n", ["'name'", "row 2", "'Anna'", "--columns NAME,NAME", "--exclude name"]),
             ('x,"a, b"\n1,p\n', ["'a, b'", """--exclude '"a, b"'"""]),
             ("x,y\n1,2\n3,\n", ["'y'", "no value", "row 2"]),
             ("x,y\n1,2\n3\n", ["'y'", "no value", "row 2"]),

@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import coo_array, csr_array, csr_matrix
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import kneighbors_graph
 
 from kfuse import KFuse
@@ -276,6 +277,36 @@ def test_cut_checks_its_number():
         model.cut(0)
     with pytest.raises(ValueError, match="n_clusters=151"):
         model.cut(151)
+
+
+@pytest.mark.parametrize("fusion", ["adaptive", "paper"])
+@pytest.mark.parametrize("largest", [1e-310, 1e-200, 1e200, 5e307, 1.7e308])
+def test_distances_of_any_unit_make_the_same_tree(largest, fusion):
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(0, 0.1, (60, 2)), rng.normal(3, 0.1, (60, 2))])
+    graph, full = kneighbors_graph(X, 30, mode="distance"), pairwise_distances(X)
+    for distances in (graph, full):
+        labels = KFuse(2, metric="precomputed", fusion=fusion).fit_predict(distances / distances.max() * largest)
+        np.testing.assert_array_equal(np.bincount(labels), [60, 60])
+        np.testing.assert_array_equal(np.bincount(labels[:60]), [60])
+    wide = (X - 1.5) * (largest / 2)
+    np.testing.assert_array_equal(np.bincount(KFuse(2, fusion=fusion).fit_predict(wide)), [60, 60])
+
+
+def test_rows_of_different_lengths_are_refused():
+    with pytest.raises(ValueError, match="row 0 has 2 values and row 1 has 1: fill or drop such rows"):
+        KFuse().fit([[1, 2], [3]])
+
+
+def test_lazy_frames_are_refused():
+    with pytest.raises(TypeError, match=r"holds no values yet: pass X.collect\(\)"):
+        KFuse().fit(pl.DataFrame({"a": [1, 2]}).lazy())
+
+
+def test_whole_numbers_beyond_float64_are_refused():
+    for X in ([[10**400, 1], [2, 3]], np.array([[10**400, 1], [2, 3]], dtype=object)):
+        with pytest.raises(ValueError, match="beyond the range of float64: divide its column"):
+            KFuse().fit(X)
 
 
 def test_numbers_as_objects_are_numbers():

@@ -100,10 +100,14 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[
     table = X
     try:
         X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False)
+    except OverflowError as error:
+        raise ValueError("X has a number beyond the range of float64: divide its column, or leave it out.") from error
     except (TypeError, ValueError) as error:
         if "Complex data not supported" in str(error):  # sklearn's words are followed by all of X
             raise ValueError(COMPLEX) from error
         is_told = isinstance(error, TypeError) and isinstance(table, np.ndarray)  # in words that sklearn checks
+        if lengths := _unequal_lengths(table):
+            raise ValueError(f"X must have rows of one length, but {lengths}: fill or drop such rows.") from error
         if not is_told and (where := _first_text(table)):
             raise ValueError(f"X must be numbers, but {where}: encode or drop it first.") from error
         raise
@@ -222,6 +226,8 @@ def _check_something(X: Any) -> None:
     """Refuse nothing in place of samples: scikit-learn's words are about dimensions, and it takes off masks."""
     if X is None:
         raise ValueError("X is None: pass the samples, an array of shape (n_samples, n_features).")
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a lazy frame, which holds no values yet: pass X.collect().")
     if np.ma.is_masked(X):
         raise ValueError("X has masked values: drop or fill them first, as with X.filled().")
     if isinstance(X, (list, tuple)) and not X:
@@ -295,6 +301,14 @@ def _check_symmetric(X: NDArray[Any]) -> None:
 def _column_names(X: Any) -> list[Any] | None:
     columns = getattr(X, "columns", None)
     return None if columns is None else list(columns)
+
+
+def _unequal_lengths(X: Any) -> str | None:
+    """Say which rows of a list of lists have different lengths, if some do."""
+    if not isinstance(X, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in X):
+        return None
+    row = next((number for number, row in enumerate(X) if len(row) != len(X[0])), None)
+    return None if row is None else f"row 0 has {len(X[0])} values and row {row} has {len(X[row])}"
 
 
 def _first_text(X: Any) -> str | None:

@@ -145,7 +145,7 @@ def _numbers(table: Table, name: str) -> NDArray[np.float64]:
         row = int(is_word.arg_max() or 0)
         raise CommandError(
             f"column {name!r} is not numeric (data row {row + 1} has {_shown(column[row])}): "
-            f"choose columns with --columns a,b or leave it out with --exclude {quoted(name)}"
+            f"choose columns with --columns NAME,NAME or leave it out with --exclude {quoted(name)}"
         )
     return numbers.fill_null(float("nan")).to_numpy()
 

@@ -11,7 +11,7 @@ from kfuse.core.compiled import array_kernel, kernel
 from kfuse.core.natural import NaturalNeighbors
 from kfuse.core.neighbors import NeighborTable
 
-SMALLEST_FLOAT = np.nextafter(0.0, 1.0)
+SMALLEST_FLOAT = 5e-324  # above zero
 
 
 class Density(NamedTuple):

@@ -178,19 +178,19 @@ class MetricDistances:
 class MatrixDistances:
     """A square matrix of distances that the caller computed."""
 
-    unit = 1.0
     points = None
 
-    def __init__(self, matrix: NDArray[Any], kept: NDArray[np.intp] | None = None):
+    def __init__(self, matrix: NDArray[Any], kept: NDArray[np.intp] | None = None, unit: float | None = None):
         self.matrix, self.kept = matrix, kept
+        self.unit = _unit_of(matrix) if unit is None else unit
         self.n_samples = matrix.shape[0] if kept is None else kept.size
 
     def rows(self, samples: NDArray[np.intp]) -> NDArray[np.float64]:
         rows = self.matrix[samples] if self.kept is None else self.matrix[self.kept[samples]][:, self.kept]
-        return np.ascontiguousarray(rows, dtype=np.float64)
+        return np.ascontiguousarray(rows, dtype=np.float64) / self.unit
 
     def subset(self, kept: NDArray[np.intp]) -> MatrixDistances:
-        return MatrixDistances(self.matrix, kept if self.kept is None else self.kept[kept])
+        return MatrixDistances(self.matrix, kept if self.kept is None else self.kept[kept], self.unit)
 
 
 class GraphDistances:
@@ -199,7 +199,6 @@ class GraphDistances:
     A distance that is stored in one direction holds in both.
     """
 
-    unit = 1.0
     points = None
 
     def __init__(self, graph: csr_array):
@@ -208,7 +207,8 @@ class GraphDistances:
         self.stored_counts = np.diff(graph.indptr)  # up to here, a row's nearest entries are its neighbours
         heads = np.repeat(np.arange(self.n_samples), self.stored_counts)
         rows, columns = np.concatenate([heads, graph.indices]), np.concatenate([graph.indices, heads])
-        data = np.concatenate([graph.data, graph.data])
+        self.unit = _unit_of(graph.data)
+        data = np.tile(graph.data / self.unit, 2)
         order = np.lexsort((data, columns, rows))
         rows, columns, data = rows[order], columns[order], data[order]
         first = np.ones(rows.size, dtype=np.bool_)
@@ -258,8 +258,8 @@ def distances_for(X: Any, metric: str | Callable[..., float]) -> Any:
 
 def _unit_of(X: NDArray[Any]) -> float:
     """The power of two that brings extreme data into the range where squares are safe, else 1."""
-    largest = float(np.abs(X).max(initial=0))
-    if largest == 0 or SMALLEST < largest < LARGEST or X.dtype == np.float32:
+    largest = max(float(X.max(initial=0)), -float(X.min(initial=0)))
+    if largest in (0, np.inf) or SMALLEST < largest < LARGEST or X.dtype == np.float32:
         return 1.0
     return float(2.0 ** (np.frexp(largest)[1] - 1))
 

@@ -77,7 +77,9 @@ class FusionIndices:
         """The indices of pairs with the least distances `nearest`; without `n_adjacent`, they share no samples."""
         if n_adjacent is None:
             n_adjacent = np.zeros(i.size, dtype=np.int64)
-        return log_fusion_indices(i, j, n_adjacent, nearest * self.distances.unit, self.sizes, *self.moments)
+        with np.errstate(over="ignore"):  # a distance beyond the range of numbers is infinite
+            lengths = nearest * self.distances.unit
+        return log_fusion_indices(i, j, n_adjacent, lengths, self.sizes, *self.moments)
 
     def pairs_with(self, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]:
         """Give i and j of the pairs in `places` and of those that share samples, and how many they share.
