@@ -201,6 +201,7 @@ def test_import_is_light():
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.large
 def test_12000_samples_within_one_gigabyte():
     code = """
 import resource
