@@ -187,7 +187,8 @@ class MatrixDistances:
 
     def rows(self, samples: NDArray[np.intp]) -> NDArray[np.float64]:
         rows = self.matrix[samples] if self.kept is None else self.matrix[self.kept[samples]][:, self.kept]
-        return np.ascontiguousarray(rows, dtype=np.float64) / self.unit
+        rows = np.ascontiguousarray(rows, dtype=np.float64)
+        return rows if self.unit == 1 else rows / self.unit
 
     def subset(self, kept: NDArray[np.intp]) -> MatrixDistances:
         return MatrixDistances(self.matrix, kept if self.kept is None else self.kept[kept], self.unit)
