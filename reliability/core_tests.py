@@ -17,9 +17,9 @@ from reliability.mutants import CORE
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = [
-    "test_kernels", "test_worked_example", "test_oracle", "test_neighbors", "test_brute_force", "test_adaptive",
-    "test_paper_fusion", "test_tree", "test_number", "test_progress", "test_properties", "test_estimator",
-    "test_validation", "test_approximate",
+    "test_candidates", "test_kd_tree", "test_looks", "test_fusion_parts", "test_threads", "test_worked_example",
+    "test_oracle", "test_neighbors", "test_brute_force", "test_adaptive", "test_paper_fusion", "test_tree",
+    "test_number", "test_progress", "test_properties", "test_estimator", "test_validation", "test_approximate",
 ]  # fmt: skip
 PATIENCE = 60.0  # seconds of tests, as long as they take while lines are measured, that a mutant meets
 LEAST_SECONDS, TIMES_AS_LONG = 10.0, 10.0  # a test hangs that takes longer than this

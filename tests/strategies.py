@@ -5,6 +5,8 @@ import os
 import numpy as np
 from hypothesis import strategies as st
 
+SEEDS = st.integers(0, 2**32 - 1)
+
 
 def repeats(times):
     """How often to repeat a test; less often where kernels are not compiled, which takes a hundred times as long."""
@@ -16,7 +18,7 @@ def samples(draw, max_samples=200, max_features=6):
     """Data with 1 to `max_samples` rows: grids with many ties and duplicates, rounded and smooth values."""
     n_samples = draw(st.integers(1, max_samples))
     n_features = draw(st.integers(1, max_features))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    rng = np.random.default_rng(draw(SEEDS))
     kind = draw(st.sampled_from(["grid", "fractions", "rounded", "smooth", "clusters"]))
     shape = (n_samples, n_features)
     if kind in ("grid", "fractions"):
@@ -43,4 +45,4 @@ def untied(seed, n_samples, n_features):
 def untied_samples(draw, max_samples=150, max_features=5):
     """Data of `untied`, so that a result can be expected to be the same after moving, turning and scaling it."""
     n_samples, n_features = draw(st.integers(2, max_samples)), draw(st.integers(1, max_features))
-    return untied(draw(st.integers(0, 2**32 - 1)), n_samples, n_features)
+    return untied(draw(SEEDS), n_samples, n_features)

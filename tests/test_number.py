@@ -85,6 +85,20 @@ def test_alternatives_leave_a_fusion_inside():
     assert sorted(numbers) == list(range(2, 22))
 
 
+@pytest.mark.parametrize(
+    ("strength", "most"),
+    [
+        ([2.0] * 30, 10),  # the root of the samples
+        ([2.0] * 5, 5),  # as many as leave a fusion inside
+        ([0.9] * 14 + [1.0] * 4, 15),  # one more than the weak fusions
+    ],
+)
+def test_alternatives_go_as_far_as_they_may(strength, most):
+    numbers = [s.n_clusters for s in suggest(np.array(strength), n_samples=100, n=50)]
+    assert numbers[0] == 1
+    assert sorted(numbers) == list(range(1, most + 1))
+
+
 def test_strength_is_one_on_the_median_line_but_for_the_allowance():
     sizes = np.array([4, 16, 64, 256, 1024] * 5)
     log_weight = 0.5 * np.log(sizes)  # as long as the side of a square

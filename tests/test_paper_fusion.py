@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import minmax_scale
-from strategies import samples
+from strategies import SEEDS, samples
 
 from kfuse import KFuse
 from kfuse.core.fusion import gaps, paper, spanning
@@ -224,7 +224,7 @@ def assert_same_as_all_rows(X, labels, density, **params):
 @st.composite
 def partitions(draw, n_samples):
     """Any sub-clusters, from a few large ones to nearly one for each sample, with any densities."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    rng = np.random.default_rng(draw(SEEDS))
     labels = np.unique(rng.integers(0, draw(st.integers(1, 2 * n_samples)), n_samples), return_inverse=True)[1].ravel()
     kind = draw(st.sampled_from(["equal", "few values", "any", "zeros"]))
     density = {
@@ -261,13 +261,22 @@ def hard(n):
     """Sizes from 1 to hundreds, all over the place, with densities of a few values."""
     rng = np.random.default_rng(0)
     labels = np.unique(rng.zipf(1.3, n) % 700, return_inverse=True)[1].ravel()
-    return fusion_indices(rng.random((n, 2)).round(2), labels, rng.integers(1, 4, n).astype(float))
+    return rng.random((n, 2)).round(2), labels, rng.integers(1, 4, n).astype(float)
+
+
+@pytest.mark.parametrize("unit", [2.0**-600, 1.0, 2.0**600])
+def test_distances_count_in_the_unit_of_the_data(unit):
+    """Each sample is a sub-cluster. In a tiny unit, only density tells pairs apart, and that hardly."""
+    density = np.ones(60)
+    density[0] = 0.99
+    X = np.random.default_rng(0).random((60, 2)) * unit
+    assert_same_as_all_rows(X, np.arange(60), density, natural_value=1)
 
 
 @pytest.mark.parametrize("room", [1, 100, 5000])
 @pytest.mark.parametrize("n_samples", [200, pytest.param(3000, marks=pytest.mark.large)])
 def test_amount_at_a_time_changes_nothing(n_samples, room, monkeypatch):
-    indices = hard(n_samples)
+    indices = fusion_indices(*hard(n_samples))
     expected = paper._spanning_edges(indices)
     monkeypatch.setattr(spanning, "PAIRS_AT_A_TIME", room)
     monkeypatch.setattr(spanning, "LOOKS_AT_A_TIME", room)

@@ -17,13 +17,12 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import kneighbors_graph
-from strategies import samples, untied, untied_samples
+from strategies import SEEDS, samples, untied, untied_samples
 
 from kfuse import KFuse
 from kfuse.core.spatial import spatial_order
 
 FUSIONS = ["adaptive", "paper"]
-SEEDS = st.integers(0, 2**32 - 1)
 
 pytestmark = pytest.mark.filterwarnings("ignore:The data has .* (sub-cluster|distinct sample)")
 
