@@ -1,14 +1,21 @@
 """What the tests of the command line share."""
 
+import os
 import subprocess
 import sys
 
+import polars as pl
+import pytest
+from sklearn.preprocessing import minmax_scale
 from typer.testing import CliRunner
 
 from kfuse.cli.app import app
 
 DATA = "x,y\n0,0\n0.1,0\n0,0.1\n0.1,0.1\n9,9\n9.1,9\n9,9.1\n9.1,9.1\n"
+HOLES = "x,y\n0,0\n0.1,\n0,0.1\nNA,0.1\n9,9\n9.1,9\n9, n/a\n9.1,9.1\n"
 TWO = "label\n0\n0\n0\n0\n1\n1\n1\n1\n"
+
+needs_posix = pytest.mark.skipif(os.name == "nt", reason="needs POSIX")
 
 
 def run(*arguments, code=None, stdin=b""):
@@ -31,3 +38,8 @@ def fails(result, *words):
     assert result.stderr.count("\n") == 1
     for word in words:
         assert word in result.stderr
+
+
+def load(path):
+    """The columns of a table, as the command scales them."""
+    return minmax_scale(pl.read_csv(path).to_numpy())

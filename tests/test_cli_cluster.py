@@ -1,136 +1,25 @@
-"""The command line: output, exit codes, messages, and files that are whole or not there."""
+"""`kfuse cluster`: labels, options, missing values, and one line for what cannot be read."""
 
 import csv
-import errno
 import gzip
 import io
-import os
-import signal
-import subprocess
-import sys
-import time
+import json
 import warnings
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
-from command_line import DATA, TWO, call, fails, run
+from command_line import DATA, HOLES, TWO, call, fails, load
+from sklearn.datasets import load_iris
 
-from kfuse import KFuse, __version__, cli, files
+from kfuse import KFuse, __version__
 from kfuse.cli import clustering, columns
 from kfuse.cli.options import Method
 from kfuse.datasets import make_shapes
 
 
-@pytest.fixture
-def data(tmp_path):
-    path = tmp_path / "data.csv"
-    path.write_text(DATA)
-    return path
-
-
-class TestProcess:
-    def test_stdin_to_stdout_is_labels_and_nothing_else(self):
-        done = run("cluster", "-", "-k", 2, stdin=DATA.encode())
-        assert (done.returncode, done.stdout, done.stderr) == (0, TWO.encode(), b"")
-
-    def test_failure_is_one_line_and_exit_code_1(self, tmp_path):
-        done = run("cluster", tmp_path / "none.csv", "-k", 2)
-        assert (done.returncode, done.stdout) == (1, b"")
-        assert done.stderr.startswith(b"kfuse: ")
-        assert done.stderr.count(b"\n") == 1
-        assert b"none.csv" in done.stderr
-
-    def test_usage_error_is_exit_code_2(self, data):
-        done = run("cluster", data, "-k", 0)
-        assert (done.returncode, done.stdout) == (2, b"")
-        assert b"Traceback" not in done.stderr
-
-    @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
-    @pytest.mark.parametrize(
-        ("arguments", "words"),
-        [
-            ("cluster - <&-", "standard input is closed: name a file"),
-            ("cluster {data} >&-", "standard output is closed: open it, or name a file with -o"),
-            ("cluster {data} -o - >&-", "standard output is closed"),
-        ],
-    )
-    def test_closed_streams(self, data, arguments, words):
-        command = f"'{sys.executable}' -m kfuse.cli {arguments.format(data=data)}"
-        done = subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        assert (done.returncode, done.stdout) == (1, b"")
-        assert done.stderr.decode().startswith(f"kfuse: {words}")
-        assert done.stderr.count(b"\n") == 1
-
-    @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
-    def test_closed_standard_error_says_nothing_elsewhere(self, data):
-        command = f"'{sys.executable}' -m kfuse.cli cluster {data} -k 99 2>&-"
-        done = subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        assert (done.returncode, done.stdout) == (1, b"")
-
-    @pytest.mark.skipif(os.name == "nt", reason="needs a terminal")
-    def test_a_terminal_is_told_the_number_found(self, data):
-        ours, theirs = os.openpty()
-        command = [sys.executable, "-m", "kfuse.cli", "cluster", str(data), "-o", str(data.with_name("labels.csv"))]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs, check=True)
-        told = os.read(ours, 100_000).decode()
-        os.close(ours)
-        os.close(theirs)
-        assert done.stdout == b""
-        assert "kfuse: 8 rows, found " in told
-
-    def test_ctrl_c_leaves_no_file(self, data):
-        code = (
-            "import os, signal, kfuse.cli\n"
-            "os.replace = lambda *paths: signal.raise_signal(signal.SIGINT)\n"  # as if pressed at the last moment
-            "kfuse.cli.main()"
-        )
-        out = data.with_name("labels.csv")
-        done = run("cluster", data, "-k", 2, "-o", out, code=code)
-        assert done.returncode == 130
-        assert b"Traceback" not in done.stderr
-        assert list(data.parent.iterdir()) == [data]
-
-    @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
-    def test_ctrl_c_ends_the_wait_for_standard_input(self):
-        code = (
-            "import sys, kfuse.cli, kfuse.cli.reading as reading\n"
-            "inner = reading._standard_input\n"
-            "reading._standard_input = lambda: print('waiting', flush=True) or inner()\n"
-            "kfuse.cli.main()"
-        )
-        command = [sys.executable, "-c", code, "cluster", "-", "-k", "2"]
-        pipe = subprocess.PIPE
-        with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
-            assert process.stdout.readline() == b"waiting\n"
-            time.sleep(0.2)
-            process.send_signal(signal.SIGINT)
-            try:
-                assert process.wait(10) == 130
-            finally:
-                process.kill()
-            assert b"Traceback" not in process.stderr.read()
-
-    def test_says_what_to_install(self):
-        done = run("demo", code="import sys; sys.modules['rich'] = None; import kfuse.cli; kfuse.cli.main()")
-        assert (done.returncode, done.stdout) == (1, b"")
-        assert done.stderr.decode().splitlines() == ["kfuse: the command line needs rich: pip install 'kfuse[cli]'"]
-
-
-@pytest.mark.parametrize("missing", ["typer", "polars"])
-def test_says_what_to_install(missing, monkeypatch, capsys):
-    for name in ("app", "demo"):
-        monkeypatch.delitem(sys.modules, f"kfuse.cli.{name}", raising=False)
-        monkeypatch.delattr(cli, name, raising=False)
-    monkeypatch.setattr(sys, "argv", ["kfuse", "demo"])
-    monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    assert ended.value.code == 1
-    assert capsys.readouterr() == ("", f"kfuse: the command line needs {missing}: pip install 'kfuse[cli]'\n")
-
-
-class TestCluster:
+class TestLabels:
     def test_writes_one_label_per_row(self, data):
         out = data.with_name("labels.csv")
         result = call("cluster", data, "-k", 2, "-o", out)
@@ -245,6 +134,148 @@ class TestCluster:
         fails(call("cluster", "-", stdin=packed[:-9]), "gzip, but broken")
 
 
+class TestOptions:
+    def test_json_is_the_summary(self, data):
+        out = data.with_name("labels.csv")
+        result = call("cluster", data, "-k", 2, "--json", "-o", out)
+        found = json.loads(result.stdout)
+        assert found.pop("seconds") > 0
+        suggested = found.pop("suggested")
+        assert suggested[0] == KFuse().fit(load(data)).n_clusters_
+        assert found == {
+            "kfuse": __version__,
+            "data": str(data),
+            "rows": 8,
+            "columns": ["x", "y"],
+            "scaled": True,
+            "missing": {"mode": "refuse", "values": 0, "rows": 0},
+            "n_clusters": 2,
+            "number_found": False,
+            "sizes": [4, 4],
+            "outliers": 0,
+            "labels": str(out),
+        }
+        assert out.read_text() == TWO
+
+    def test_json_and_labels_do_not_mix(self, data):
+        fails(call("cluster", data, "--json", "-o", "-"), "--json", "-o FILE")
+        assert json.loads(call("cluster", data, "--json").stdout)["labels"] is None
+
+    def test_id_stands_beside_the_labels(self):
+        text = "name,x\n" + "".join(f"n{i},{x}\n" for i, x in enumerate([0, 0.1, 0.2, 9, 9.1, 9.2]))
+        result = call("cluster", "-", "-k", 2, "--id", "name", stdin=text)
+        assert result.stdout == "name,label\nn0,0\nn1,0\nn2,0\nn3,1\nn4,1\nn5,1\n"
+        assert json.loads(call("cluster", "-", "--id", "name", "--json", stdin=text).stdout)["columns"] == ["x"]
+        fails(call("cluster", "-", "--id", "nam", stdin=text), "no column 'nam'", "'name'")
+
+    def test_label_names_the_column(self, data):
+        assert call("cluster", data, "-k", 1, "--label", "group").stdout.startswith("group\n0\n")
+        fails(call("cluster", data, "--id", "x", "--label", "x"), "column 'x' already", "--label NAME")
+
+    def test_outliers_can_be_labelled(self):
+        X = np.vstack([np.random.RandomState(0).normal(size=(60, 2)), [[40, 40]]])
+        text = pl.DataFrame(X, schema=["x", "y"]).write_csv()
+        found = json.loads(call("cluster", "-", "--no-scale", "--outliers", "label", "--json", stdin=text).stdout)
+        expected = KFuse(outliers="label").fit(X)
+        assert found["outliers"] == expected.outlier_mask_.sum() > 0
+        assert found["sizes"] == np.bincount(expected.labels_[expected.labels_ >= 0]).tolist()
+
+    @pytest.mark.parametrize(
+        ("options", "parameters"),
+        [
+            (["--metric", "manhattan"], {"metric": "manhattan"}),
+            (["--neighbors", "brute", "-j", "1"], {"neighbors": "brute"}),
+        ],
+    )
+    def test_options_reach_the_estimator(self, iris, options, parameters):
+        result = call("cluster", iris, "--exclude", "target", "--no-scale", *options)
+        found = pl.read_csv(result.stdout.encode())["label"].to_list()
+        assert found == KFuse(**parameters).fit_predict(load_iris().data).tolist()
+
+    def test_approximate_neighbours_take_the_seed(self):
+        pytest.importorskip("pynndescent")
+        X, _ = make_shapes(400)
+        text = pl.DataFrame(X, schema=["x", "y"]).write_csv()
+        options = ["--neighbors", "approximate", "--seed", "3", "--no-scale"]
+        found = pl.read_csv(call("cluster", "-", *options, stdin=text).stdout.encode())["label"].to_list()
+        assert found == KFuse(neighbors="approximate", random_state=3).fit_predict(X).tolist()
+
+    def test_what_the_estimator_refuses_names_the_data(self, data):
+        fails(call("cluster", data, "--metric", "cosine", "--no-scale"), f"{data} cannot be clustered: Row 0 of X")
+        fails(call("cluster", data, "--neighbors", "kd_tree", "--metric", "hamming"), "neighbors='kd_tree'")
+
+    def test_quiet_says_nothing(self, data):
+        result = call("cluster", data, "-k", 1, "-q", "-o", data.with_name("labels.csv"))
+        assert (result.exit_code, result.output) == (0, "")
+
+    def test_quiet_keeps_warnings_back_but_not_errors(self):
+        text = "x\n1\n1\n1\n"
+        assert "warning" in call("cluster", "-", "-k", 2, stdin=text).stderr
+        assert call("cluster", "-", "-k", 2, "-q", stdin=text).stderr == ""
+        fails(call("cluster", "-", "-k", 9, "-q", stdin=text), "-k 9")
+
+    def test_many_columns_are_not_all_listed(self):
+        text = ",".join(f"c{i}" for i in range(50)) + "\n" + ",".join("1" * 50) + "\n"
+        fails(call("cluster", "-", "--columns", "z", stdin=text), "'c19' and 30 more")
+
+    def test_doubled_quotes_in_names(self):
+        text = '"a ""b""",y\n1,2\n'
+        assert call("cluster", "-", "--keep", stdin=text).stdout == '"a ""b""",y,label\n1,2,0\n'
+        assert json.loads(call("cluster", "-", "--json", stdin=text).stdout)["columns"] == ['a "b"', "y"]
+
+
+class TestMissing:
+    def test_refuse_is_the_default_and_counts(self):
+        fails(call("cluster", "-", stdin=HOLES), "'x' has 'NA' in data row 4", "--missing drop or --missing median")
+        fails(call("cluster", "-", "--columns", "y", stdin=HOLES), "'y' has no value in data row 2 and 1 other:")
+
+    def test_drop_leaves_the_label_empty(self, tmp_path):
+        out = tmp_path / "labels.csv"
+        result = call("cluster", "-", "-k", 2, "--missing", "drop", "-o", out, stdin=HOLES)
+        assert out.read_text() == 'label\n1\n""\n1\n""\n0\n0\n""\n0\n'
+        assert "kfuse: 3 missing values in 3 rows: these rows get no label\n" in result.stderr
+        found = pd.read_csv(out)["label"].astype("Int64")  # a reader that skips empty lines
+        assert [None if one is pd.NA else one for one in found] == [1, None, 1, None, 0, 0, None, 0]
+
+    def test_drop_beside_other_columns(self):
+        result = call("cluster", "-", "-k", 1, "--missing", "drop", "--keep", stdin="x,y\n1,2\n,3\n")
+        assert result.stdout == "x,y,label\n1,2,0\n,3,\n"
+
+    def test_median_fills_them_in(self):
+        result = call("cluster", "-", "-k", 2, "--missing", "median", "--no-scale", stdin=HOLES)
+        x, y = [0, 0.1, 0, 9, 9, 9.1, 9, 9.1], [0, 4.55, 0.1, 0.1, 9, 9, 4.55, 9.1]
+        found = pl.read_csv(result.stdout.encode())["label"].to_list()
+        assert found == KFuse(2).fit_predict(np.column_stack([x, y])).tolist()
+
+    @pytest.mark.parametrize("mode", ["drop", "median"])
+    def test_json_says_what_was_done(self, mode):
+        found = json.loads(call("cluster", "-", "--missing", mode, "--json", stdin=HOLES).stdout)
+        assert found["missing"] == {"mode": mode, "values": 3, "rows": 3}
+        assert found["rows"] == 8
+        assert sum(found["sizes"]) == (5 if mode == "drop" else 8)
+
+    def test_a_pipe_is_told_too(self):
+        result = call("cluster", "-", "-k", 2, "--missing", "drop", stdin=HOLES)
+        assert result.stderr == "kfuse: 3 missing values in 3 rows: these rows get no label\n"
+
+    def test_other_columns_may_have_holes(self):
+        text = "id,x\n,1\nb,2\n"
+        assert call("cluster", "-", "-k", 1, "--id", "id", stdin=text).stdout == "id,label\n,0\nb,0\n"
+
+    def test_nothing_left(self):
+        fails(call("cluster", "-", "--missing", "drop", stdin="x,y\n1,\n,2\n"), "every row", "--missing median")
+        fails(
+            call("cluster", "-", "--missing", "median", stdin="x,y\n1,\n2,\n"), "'y' has no value at all", "--exclude y"
+        )
+        assert call("cluster", "-", "-k", 1, "--missing", "median", stdin="x,y\n1,\n,2\n").exit_code == 0
+
+    def test_infinity_is_not_missing(self):
+        fails(call("cluster", "-", "--missing", "drop", stdin="x\n1\ninf\n"), "'x' has infinity in data row 2")
+
+    def test_values_too_large_to_scale(self):
+        fails(call("cluster", "-", stdin="x,y\n1,1\n2,1e308\n3,-1e308\n"), "'y' has values too large")
+
+
 class TestBadInput:
     @pytest.mark.parametrize(
         ("text", "words"),
@@ -319,104 +350,3 @@ class TestBadInput:
     def test_usage_errors(self, data, arguments):
         result = call("cluster", data, *arguments)
         assert (result.exit_code, result.stdout) == (2, "")
-
-
-class TestTargets:
-    def test_folder_or_missing_folder(self, data):
-        fails(call("cluster", data, "-k", 2, "-o", data.parent), str(data.parent), "name a file")
-        fails(call("cluster", data, "-k", 2, "-o", data.parent / "no" / "l.csv"), "no such folder")
-
-    def test_no_permission(self, data, monkeypatch):
-        monkeypatch.setattr(os, "access", lambda *_: False)
-        fails(call("cluster", data, "-k", 2, "-o", data.with_name("l.csv")), "l.csv", "permission denied")
-
-    def test_a_full_disk(self, data, monkeypatch):
-        def fail(_):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-        monkeypatch.setattr(os, "fsync", fail)
-        fails(call("cluster", data, "-k", 2, "-o", data.with_name("l.csv")), "l.csv", "no space left")
-        assert list(data.parent.iterdir()) == [data]
-
-    def test_the_input_is_not_overwritten(self, data):
-        fails(call("cluster", data, "-k", 2, "-o", data), "is the input", "-o")
-        assert data.read_text() == DATA
-
-    def test_a_failure_keeps_the_old_file(self, data):
-        out = data.with_name("labels.csv")
-        out.write_text("old")
-        fails(call("cluster", data, "-k", 99, "-o", out), "-k 99")
-        assert out.read_text() == "old"
-
-    @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt, ValueError])
-    def test_whole_or_not_at_all(self, tmp_path, error):
-        out = tmp_path / "labels.csv"
-        out.write_text("old")
-
-        def write_half():
-            with files.whole_file(out) as handle:
-                handle.write(b"half")
-                raise error
-
-        with pytest.raises(error):
-            write_half()
-        assert out.read_text() == "old"
-        assert list(tmp_path.iterdir()) == [out]
-
-    @pytest.mark.skipif(os.name == "nt", reason="needs POSIX permissions and links")
-    def test_permissions_and_links_stay(self, data):
-        real, link = data.with_name("real.csv"), data.with_name("link.csv")
-        real.write_text("old")
-        real.chmod(0o640)
-        link.symlink_to(real)
-        assert call("cluster", data, "-k", 2, "-o", link).exit_code == 0
-        assert link.is_symlink()
-        assert real.read_text() == TWO
-        assert real.stat().st_mode & 0o777 == 0o640
-
-    @pytest.mark.skipif(os.name == "nt", reason="needs a named pipe")
-    def test_a_pipe_is_written_directly(self, tmp_path):
-        pipe = tmp_path / "pipe"
-        os.mkfifo(pipe)
-        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-        with files.whole_file(pipe) as handle:
-            handle.write(b"label")
-        assert os.read(reader, 10) == b"label"
-        os.close(reader)
-        assert pipe.is_fifo()
-
-
-class TestDemo:
-    def test_writes_data_labels_and_picture(self, tmp_path):
-        folder = tmp_path / "a" / "b"
-        result = call("demo", "--out", folder)
-        assert result.exit_code == 0
-        assert sorted(path.name for path in folder.iterdir()) == ["clusters.png", "data.csv", "labels.csv"]
-        assert (folder / "clusters.png").read_bytes().startswith(b"\x89PNG")
-        assert "1,000 rows, found 7 clusters" in result.stdout
-        for name in ("data.csv", "labels.csv", "clusters.png"):
-            assert str(folder / name) in result.stdout
-        assert "data.csv -o labels.csv\n" in result.stdout
-        again = call("cluster", folder / "data.csv")
-        assert again.stdout == (folder / "labels.csv").read_text()
-
-    def test_works_without_matplotlib(self, tmp_path, monkeypatch):
-        monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-        result = call("demo", "--out", tmp_path)
-        assert result.exit_code == 0
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "labels.csv"]
-        assert "pip install 'kfuse[plot]'" in result.stdout
-
-    def test_a_file_in_place_of_the_folder(self, data):
-        fails(call("demo", "--out", data), str(data), "choose another path")
-        assert data.read_text() == DATA
-
-
-def test_version():
-    assert call("--version").stdout == f"kfuse {__version__}\n"
-
-
-def test_main_raises_what_it_does_not_know(monkeypatch):
-    monkeypatch.setitem(sys.modules, "kfuse.cli.app", None)
-    with pytest.raises(ModuleNotFoundError):
-        cli.main()
