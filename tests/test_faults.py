@@ -31,7 +31,7 @@ def test_fault(name):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for another process")
 def test_ctrl_c_stops_a_fit_and_leaves_no_thread():
-    assert "stopped" in faults.interrupt(3, 1)
+    assert "stopped" in faults.FAULTS["Ctrl-C"](3, 1)
 
 
 # Memory
