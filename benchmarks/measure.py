@@ -89,7 +89,7 @@ def in_fresh_process(method: str, folder: Path, seconds: float, memory_gb: float
     if process.returncode == -signal.SIGALRM:
         return {"status": OUT_OF_TIME, "reason": f"more than {seconds:g} s"}
     if process.returncode != 0:
-        return {"status": FAILED, "reason": (err or ["no message"])[-1]}
+        return {"status": FAILED, "reason": (err or ["no message"])[-1].strip()}
     return {"status": OK, **json.loads(out[-1])}
 
 
