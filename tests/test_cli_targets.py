@@ -95,8 +95,10 @@ class TestTargets:
             "import resource, kfuse.cli, kfuse.cli.writing as writing\n"
             "inner = writing.write_file\n"
             "def limited(*arguments):\n"
-            "    resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))\n"
-            "    inner(*arguments)\n"
+            "    free = resource.getrlimit(resource.RLIMIT_FSIZE)\n"
+            "    resource.setrlimit(resource.RLIMIT_FSIZE, (16, free[1]))\n"
+            "    try: inner(*arguments)\n"
+            "    finally: resource.setrlimit(resource.RLIMIT_FSIZE, free)\n"  # coverage is written later
             "writing.write_file = limited\n"
             "kfuse.cli.main()"
         )
