@@ -264,13 +264,32 @@ def hard(n):
     return rng.random((n, 2)).round(2), labels, rng.integers(1, 4, n).astype(float)
 
 
-@pytest.mark.parametrize("unit", [2.0**-600, 1.0, 2.0**600])
-def test_distances_count_in_the_unit_of_the_data(unit):
+def hardly_different(unit):
     """Each sample is a sub-cluster. In a tiny unit, only density tells pairs apart, and that hardly."""
     density = np.ones(60)
     density[0] = 0.99
-    X = np.random.default_rng(0).random((60, 2)) * unit
-    assert_same_as_all_rows(X, np.arange(60), density, natural_value=1)
+    return np.random.default_rng(0).random((60, 2)) * unit, np.arange(60), density
+
+
+@pytest.mark.parametrize("unit", [2.0**-600, 1.0, 2.0**600])
+def test_distances_count_in_the_unit_of_the_data(unit):
+    assert_same_as_all_rows(*hardly_different(unit), natural_value=1)
+
+
+def test_pairs_that_nothing_rules_out_find_room(monkeypatch):
+    indices = fusion_indices(*hardly_different(2.0**-600), natural_value=1)
+    monkeypatch.setattr(spanning, "PAIRS_AT_A_TIME", 1)
+    found = [pairs.i.size for pairs in pairs_of_the_first_tree(indices)]
+    assert len(found) > 3
+    assert max(found) <= 60
+    assert_same_edges(paper._spanning_edges(indices), paper._from_rows(indices))
+
+
+def pairs_of_the_first_tree(indices):
+    star = spanning.Edges(np.zeros(59, dtype=int), np.arange(1, 60), indices[0][1:])
+    tree = spanning.spanning_tree(60, star)
+    subclusters = spanning.SubClusters(indices.sizes, *indices.moments, indices.reach)
+    return spanning.pairs_that_may_better(tree, subclusters, only_best=False)
 
 
 @pytest.mark.parametrize("room", [1, 100, 5000])
