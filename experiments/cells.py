@@ -8,11 +8,14 @@ features are scaled to [0, 1]. Samples that a method calls noise count as one mo
 
 from __future__ import annotations
 
+import math
 import os
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from multiprocessing import connection, parent_process
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,8 +55,13 @@ def load(name: str, folder: Path | None) -> datasets.Dataset:
     return datasets.load(name, folder=folder, scaled=True, progress=False)
 
 
-def work(cell: Cell, folder: Path | None, send: Callable[[Record], None]) -> None:
-    """Run a cell, and send what is known after each fit: the best so far, and how much was tried."""
+def work(
+    cell: Cell, folder: Path | None, send: Callable[[Record], None], begins: Callable[[], None] = lambda: None
+) -> None:
+    """Run a cell, and send what is known after each fit: the best so far, and how much was tried.
+
+    `begins` is called when data and compiled code are at hand.
+    """
     data = load(cell.dataset, folder)
     method = METHODS[cell.method]
     record: Record = {
@@ -67,6 +75,7 @@ def work(cell: Cell, folder: Path | None, send: Callable[[Record], None]) -> Non
         "versions": versions(),
     }
     _warm_up(method)
+    begins()
     start = time.process_time()
     runs = list(_runs(method, data.X))
     record |= {"tried": 0, "to_try": len(runs)}
@@ -172,28 +181,30 @@ def _plain(value: Any) -> Any:
 
 def child(cell: Cell, folder: Path | None, pipe: Any, limit: float) -> None:
     """Work in a process of its own, and end with its parent, or when its time is over."""
-    _watch(limit)
+    watch = Watch(limit)
     try:
-        work(cell, folder, pipe.send)
+        work(cell, folder, pipe.send, watch.time_runs)
     except BaseException as error:
         pipe.send({"failed": f"{type(error).__name__}: {error}"})
     finally:
         pipe.close()
 
 
-def _watch(limit: float) -> None:
-    """Stop at once when the parent is gone, so that a killed study leaves nothing running, or the time is over."""
-    import threading  # noqa: PLC0415
-    from multiprocessing import connection, parent_process  # noqa: PLC0415
+class Watch:
+    """Stops at once when the parent is gone, so that a killed study leaves nothing running, or the time is over."""
 
-    parent = parent_process()
-    if parent is None:
-        return
+    def __init__(self, limit: float):
+        self.limit, self.end = limit, math.inf
+        parent = parent_process()
+        if parent is not None:
+            threading.Thread(target=self._watch, args=(parent.sentinel,), daemon=True).start()
 
-    def watch() -> None:
-        while time.process_time() < limit:
-            if connection.wait([parent.sentinel], timeout=min(1.0, limit)):
+    def time_runs(self) -> None:
+        """The time of the cell runs from now on."""
+        self.end = time.process_time() + self.limit
+
+    def _watch(self, sentinel: int) -> None:
+        while time.process_time() < self.end:
+            if connection.wait([sentinel], timeout=min(1.0, max(0.05, self.limit))):
                 os._exit(1)
         os._exit(OUT_OF_TIME)
-
-    threading.Thread(target=watch, daemon=True).start()

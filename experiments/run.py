@@ -1,11 +1,12 @@
 """The paper's study: every method on every data set, resumable.
 
-    python -m experiments.run --data path/to/data        # or with KFUSE_DATA, or from the public sources
-    python -m experiments.run --datasets Flame Jain --methods kFuse DPC --jobs 1
-    python -m experiments.run --redo kFuse               # forget what is stored of these methods or data sets
+    python -m experiments.run --out mine --data path/to/data   # or with KFUSE_DATA, or from the public sources
+    python -m experiments.run --out mine --datasets Flame Jain --methods kFuse DPC --jobs 1
+    python -m experiments.run --redo kFuse                     # run these methods or data sets again
 
 Finished cells are kept in ``results.jsonl`` in the output folder, one line each, and never run again; a killed study
-loses the cells under work. At the end all is in one table, ``results.csv``. Each cell has a limit of processor time for
+loses the cells under work. At the end all is in one table, ``results.csv``, and a run in a folder that has one goes on
+from it; without ``--out``, from the results in ``docs/study``. Each cell has a limit of processor time for
 all its fits together, so that it does not matter what else the machine does. When it is over, the best so far counts
 and the table says how many settings were tried; if no fit was finished, the cell is recorded as not feasible. A later
 run with a longer limit takes up such cells again.
@@ -134,7 +135,11 @@ def missing(name: str, folder: Path | None) -> str | None:
 def study(args: argparse.Namespace) -> list[Record]:
     """Run what is left to do, and give all records, in the paper's order."""
     store = Store(args.out / "results.jsonl")
-    done = {key: record for key, record in store.records().items() if not set(key) & set(args.redo)}
+    asked = {(name, method) for name in args.datasets for method in args.methods}
+    done = store.records()
+    for key in asked & done.keys():
+        if set(key) & set(args.redo):
+            del done[key]
     absent = {name: why for name in args.datasets if (why := missing(name, args.data))}
     usable = [name for name in args.datasets if name not in absent]
     methods = [name for name in args.methods if METHODS[name].is_available()]

@@ -125,20 +125,25 @@ def report(results: Path = RESULTS) -> str:
     """All tests as Markdown."""
     lines = [HEAD]
     for name, tables in selections(results).items():
-        comparisons = {metric: compare(table) for metric, table in tables.items()}
-        absent = [dataset for dataset in names() if dataset not in tables["ARI"].index]
-        words = f"{TITLES[name]} Left out: {', '.join(absent) or 'none'}."
-        lines += [
-            f"## {name.capitalize()}",
-            "",
-            words,
-            "",
-            *_friedman_lines(comparisons),
-            "",
-            *_rank_lines(comparisons),
-            "",
-        ]
+        lines += [f"## {name.capitalize()}", "", *_section(name, tables), ""]
     return "\n".join(lines)
+
+
+def _section(name: str, tables: dict[str, pd.DataFrame]) -> list[str]:
+    if not can_be_compared(tables["ARI"]):
+        return [f"{TITLES[name]} {TOO_FEW}"]
+    comparisons = {metric: compare(table) for metric, table in tables.items()}
+    absent = [dataset for dataset in names() if dataset not in tables["ARI"].index]
+    words = f"{TITLES[name]} Left out: {', '.join(absent) or 'none'}."
+    return [words, "", *_friedman_lines(comparisons), "", *_rank_lines(comparisons)]
+
+
+def can_be_compared(scores: pd.DataFrame) -> bool:
+    """Whether there is anything to rank: two data sets on which every method has a result."""
+    return len(scores) > 1
+
+
+TOO_FEW = "Not tested: all of these methods have a result on fewer than two data sets."
 
 
 HEAD = """# The tests of the study

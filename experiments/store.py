@@ -1,4 +1,7 @@
-"""The results of the study on disk: one line of JSON for each finished cell, written so that no crash loses one."""
+"""The results of the study on disk: one line of JSON for each finished cell, written so that no crash loses one.
+
+At the end, all is in one table, from which a later run goes on where there are no lines.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +44,9 @@ class Store:
             os.fsync(file.fileno())
 
     def records(self) -> dict[Key, Record]:
-        """Read the last record of each cell."""
-        found: dict[Key, Record] = {}
+        """Read the last record of each cell: that of the table, unless a line is newer."""
+        table = self.path.with_suffix(".csv")
+        found = {(row["dataset"], row["method"]): row for row in read_table(table)} if table.is_file() else {}
         if not self.path.is_file():
             return found
         for line in self.path.read_bytes().splitlines():
@@ -73,12 +77,12 @@ def write_table(records: Iterable[Record], path: Path) -> None:
 
 
 def read_table(path: Path) -> list[Record]:
-    """Read what `write_table` wrote; scores are numbers or None."""
+    """Read what `write_table` wrote; scores and the limit are numbers or None."""
     with path.open(newline="", encoding="utf-8") as file:
         rows: list[Record] = list(csv.DictReader(file))
     for row in rows:
-        for metric in ("FMI", "ARI", "NMI"):
-            row[metric] = float(row[metric]) if row[metric] else None
+        for name in ("FMI", "ARI", "NMI", "limit"):
+            row[name] = float(row[name]) if row[name] else None
     return rows
 
 

@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT))
 pytest.importorskip("experiments", reason="the experiments are not part of the distribution")
 
 from experiments import cells, run, scores, statistics, tables  # noqa: E402
+from experiments.figures import __main__ as figures  # noqa: E402
 from experiments.figures import stages  # noqa: E402
 from experiments.store import Store, read_table, write_table  # noqa: E402
 
@@ -233,6 +234,27 @@ def test_a_killed_run_loses_only_the_cells_under_work(tmp_path):
     assert lines_of(log) == lines
 
 
+def test_a_run_goes_on_from_the_table(tmp_path):
+    """As in a clone, which has the table and no lines."""
+    rows = [
+        {"dataset": name, "method": method, "group": "synthetic", "status": "ok", "ARI": 0.5, "limit": 60.0}
+        for name in NAMES
+        for method in METHODS
+    ]
+    rows[1] |= {"status": "partial", "reason": "time limit: 2 of 9 fits were finished"}
+    write_table(rows, tmp_path / "results.csv")
+    before = {(row["dataset"], row["method"]): row for row in read_table(tmp_path / "results.csv")}
+
+    def changed(*options):
+        run.main(["--out", str(tmp_path), "--datasets", "Pole", "--methods", *METHODS, "--quiet", *options])
+        after = {(row["dataset"], row["method"]): row for row in read_table(tmp_path / "results.csv")}
+        assert after.keys() == before.keys()
+        return {key for key in before if before[key] != after[key]}
+
+    assert changed("--limit", "60") == set()
+    assert changed("--limit", "61", "--redo", "DBSCAN") == {("Pole", "Ward"), ("Pole", "DBSCAN")}
+
+
 # Tables and figures
 
 
@@ -273,6 +295,26 @@ def test_tables_show_ours_the_printed_the_best_and_the_averages(some_results):
     latex = (some_results.parent / "tables.tex").read_text()
     assert r"Flame & FMI & \textbf{1.000} (1.000)" in latex
     assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 4
+
+
+def test_what_has_too_few_results_is_not_tested(some_results):
+    text = statistics.report(some_results)
+    assert text.count("## ") == 5
+    assert text.count(statistics.TOO_FEW) == 4
+    assert "36.804" in text
+
+
+def test_figures_that_need_what_is_missing_are_left_out(some_results, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "umap", None)
+    monkeypatch.setenv("KFUSE_CACHE", str(some_results.parent / "cache"))
+    out = some_results.parent / "figures"
+    names = ["mnist", "nemenyi_all", "workflow"]
+    monkeypatch.setattr(sys, "argv", ["figures", *names, "--results", str(some_results), "--out", str(out)])
+    figures.main()
+    said = capsys.readouterr()
+    assert [path.name for path in out.iterdir()] == ["workflow.png"]
+    assert "mnist is left out: it needs " in said.err
+    assert "nemenyi_all is left out: it needs results of all methods" in said.err
 
 
 def test_the_stages_in_the_figures_follow_the_definitions():

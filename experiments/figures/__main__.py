@@ -9,10 +9,12 @@ Those of results need docs/study/results.csv, which ``python -m experiments.run`
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from experiments.figures import results, stages
 from experiments.scores import RESULTS
+from kfuse import datasets
 
 STAGES = {
     "process": stages.process,
@@ -50,11 +52,19 @@ def main() -> None:
         parser.error(f"there is no figure {', '.join(sorted(unknown))}; there are {', '.join([*STAGES, *of_results])}")
     args.out.mkdir(parents=True, exist_ok=True)
     for name in args.names or [*STAGES, *OF_RESULTS]:
-        figure = STAGES[name](args.data) if name in STAGES else of_results[name](args.data, args.results)
+        try:
+            figure = STAGES[name](args.data) if name in STAGES else of_results[name](args.data, args.results)
+        except (ModuleNotFoundError, LookupError, datasets.DownloadError) as error:
+            print(f"{name} is left out: it needs {_what_is_missing(error)}", file=sys.stderr)
+            continue
         path = args.out / f"{name}.{'jpg' if name in ON_REQUEST else 'png'}"  # photographs are large as PNG
         figure.savefig(path, dpi=110)
         _shrink(path)
         print(path)
+
+
+def _what_is_missing(error: Exception) -> str:
+    return f"the package {error.name}" if isinstance(error, ModuleNotFoundError) else str(error)
 
 
 def _shrink(path: Path) -> None:
