@@ -96,4 +96,4 @@ METHODS: dict[str, Make] = {
     "spectral": _spectral,
 }
 
-ALL_METHODS: dict[str, Make] = {**METHODS, "kfuse paper": _kfuse_paper}  # the last grows with the square: on request
+ALL_METHODS: dict[str, Make] = {**METHODS, "kfuse paper": _kfuse_paper}  # the last on request
