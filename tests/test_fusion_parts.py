@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from strategies import SEEDS, samples
 
 from kfuse.core import kd_tree, partition
+from kfuse.core.compiled import records
 from kfuse.core.distances import EuclideanDistances, MatrixDistances
-from kfuse.core.fusion import bridges, gaps
+from kfuse.core.fusion import agglomerate, bridges, gaps, spanning
 from kfuse.core.fusion.similarity import log_similarity
 from kfuse.core.neighbors import KDTreeSearch, NeighborTable, RowSearch
 
@@ -95,3 +96,23 @@ def test_least_distances_of_boxes_bound_those_of_samples():
     ]
     np.testing.assert_allclose(found.between(i, j), least)
     np.testing.assert_allclose(found.at_least(i, j), apart)
+
+
+PAIRS = [(0.5, 2, 7), (0.5, 2, 8), (0.5, 3, 4), (0.4, 1, 2), (0.4, 1, 9)]  # in the order in which they fuse
+
+
+@pytest.mark.parametrize("i", range(5))
+@pytest.mark.parametrize("j", range(5))
+def test_the_larger_index_then_the_smaller_pair_fuses_first(i, j):
+    assert bool(spanning.fuses_before(*PAIRS[i], *PAIRS[j])) == (i < j)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("i", range(5))
+@pytest.mark.parametrize("j", range(5))
+def test_so_does_the_link_of_the_smaller_pair_whichever_end_is_first(i, j, turned):
+    links = records(5, agglomerate.LINK)
+    for number, (_, *pair) in enumerate(PAIRS):
+        links[number]["ends"] = pair[::-1] if turned == number % 2 else pair
+    graph = agglomerate.Graph(links, records(1, agglomerate.NODE), records(1, agglomerate.QUEUED))
+    assert bool(agglomerate.precedes(graph, PAIRS[i][0], i, PAIRS[j][0], j)) == (i < j)

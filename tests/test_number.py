@@ -90,13 +90,19 @@ def test_alternatives_leave_a_fusion_inside():
     [
         ([2.0] * 30, 10),  # the root of the samples
         ([2.0] * 5, 5),  # as many as leave a fusion inside
-        ([0.9] * 14 + [1.0] * 4, 15),  # one more than the weak fusions
+        ([0.9] * 13 + [1.0] * 5, 14),  # one more than the weak fusions
     ],
 )
 def test_alternatives_go_as_far_as_they_may(strength, most):
     numbers = [s.n_clusters for s in suggest(np.array(strength), n_samples=100, n=50)]
     assert numbers[0] == 1
     assert sorted(numbers) == list(range(1, most + 1))
+
+
+def test_suggestions_say_what_is_at_their_border():
+    strength = np.linspace(1, 2, 9)
+    found = {s.n_clusters: (s.strongest_border, s.weakest_inside) for s in suggest(strength, n_samples=100, n=50)}
+    assert found == {1: (0, 1)} | {n: (strength[n - 2], strength[n - 1]) for n in range(2, 10)}
 
 
 def test_strength_is_one_on_the_median_line_but_for_the_allowance():
