@@ -137,7 +137,7 @@ def test_thin_clusters_are_not_cut_up(shape, noise, n_samples):
 def test_one_sample_is_one_cluster():
     model = KFuse().fit([[1.0, 2.0]])
     assert model.n_clusters_ == 1
-    assert model.tree_.suggest()[0].n_clusters == 1
+    assert model.tree_.suggest() == [(1, 1.0, 0.0, np.inf)]
 
 
 def test_the_printed_algorithm_suggests_nothing():
