@@ -7,12 +7,19 @@ import pytest
 from hypothesis import given, settings
 from strategies import SEEDS, samples
 
-from kfuse.core import kd_tree, partition
+from kfuse.core import distinct, kd_tree, partition
 from kfuse.core.compiled import records
 from kfuse.core.distances import EuclideanDistances, MatrixDistances
 from kfuse.core.fusion import agglomerate, bridges, gaps, spanning
 from kfuse.core.fusion.similarity import log_similarity
 from kfuse.core.neighbors import KDTreeSearch, NeighborTable, RowSearch
+
+
+def test_coordinates_of_which_the_square_vanishes_tell_nothing_apart():
+    X = np.array([[1.0, 0.0], [1.0, 1e-200], [1.0, -1e-141], [1.0, 1e-139], [1.0, 1e-3]])
+    seen = distinct._as_told_apart(EuclideanDistances(X))
+    np.testing.assert_array_equal(seen, np.where(np.abs(X) < 1e-140, 0, X))
+    np.testing.assert_array_equal(distinct._by_equal_rows(seen), [0, 0, 0, 3, 4])
 
 
 def test_left_out_samples_that_reach_nobody_join_the_first_that_has_a_label():

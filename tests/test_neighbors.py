@@ -48,6 +48,15 @@ def test_searches_equal_sorting(X, data):
 
 
 @pytest.mark.parametrize("kind", [RowSearch, BruteForceSearch, KDTreeSearch])
+def test_of_many_identical_samples_the_first_are_nearest(kind):
+    X = np.zeros((60, 2))
+    X[7:12] = 1.0
+    expected = by_sorting(X, 6)
+    found = table_of(kind(EuclideanDistances(X)), 6)
+    np.testing.assert_array_equal(found[0], expected[0])
+
+
+@pytest.mark.parametrize("kind", [RowSearch, BruteForceSearch, KDTreeSearch])
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 def test_blocks_and_threads_change_nothing(kind, n_threads, monkeypatch):
     X = np.random.default_rng(1).integers(0, 9, (500, 3)).astype(float)
