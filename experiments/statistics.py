@@ -23,6 +23,10 @@ LEVEL = 0.05
 TIE = 5e-4  # scores that agree to three digits share a first place, as in the paper's tables
 
 
+class TooFewResultsError(Exception):
+    """There is nothing to rank."""
+
+
 class Comparison(NamedTuple):
     """What the tests say of a table of data sets x methods."""
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from experiments.figures import results, stages
 from experiments.scores import RESULTS
+from experiments.statistics import TooFewResultsError
 from kfuse import datasets
 
 STAGES = {
@@ -54,7 +55,7 @@ def main() -> None:
     for name in args.names or [*STAGES, *OF_RESULTS]:
         try:
             figure = STAGES[name](args.data) if name in STAGES else of_results[name](args.data, args.results)
-        except (ModuleNotFoundError, LookupError, datasets.DownloadError) as error:
+        except (ModuleNotFoundError, TooFewResultsError, datasets.DownloadError) as error:
             print(f"{name} is left out: it needs {_what_is_missing(error)}", file=sys.stderr)
             continue
         path = args.out / f"{name}.{'jpg' if name in ON_REQUEST else 'png'}"  # photographs are large as PNG

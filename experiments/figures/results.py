@@ -16,7 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 from experiments.cells import fit
 from experiments.embedding import load_embedded
 from experiments.figures.style import FAINT, INK, bare, dots, panels, scaled, stars, title_of
-from experiments.statistics import can_be_compared, compare, draw, selections
+from experiments.statistics import TooFewResultsError, can_be_compared, compare, draw, selections
 from experiments.store import read_table
 from kfuse import KFuse
 from kfuse.baselines.methods import METHODS
@@ -199,7 +199,7 @@ def _nemenyi(which: str, results: Path) -> Figure:
 
     tables = selections(results)[which]
     if not can_be_compared(tables["ARI"]):
-        raise LookupError("results of all methods on two data sets or more")
+        raise TooFewResultsError("results of all methods on two data sets or more")
     tall = 0.9 + 0.24 * math.ceil(len(next(iter(tables.values())).columns) / 2 + 2)
     figure, axes = plt.subplots(3, 1, figsize=(7.4, 3 * tall), layout="constrained")
     for ax, (metric, table) in zip(axes, tables.items(), strict=True):
