@@ -89,12 +89,13 @@ def test_put_lowest_first_gives_the_greatest_of_the_lowest(seed, n, data):
 
 @settings(max_examples=100)
 @given(SEEDS, st.integers(0, 150), st.integers(0, 60))
-def test_within_gives_what_is_within(seed, n, limit):
+def test_what_is_within_is_copied_elsewhere_or_to_the_front(seed, n, limit):
     bounds, columns = candidates(seed, n)
-    found, found_columns = brute_force.within(bounds, columns, float(limit**2))
-    near = bounds <= limit**2
-    np.testing.assert_array_equal(found, bounds[near])
-    np.testing.assert_array_equal(found_columns, columns[near])
+    expected, expected_columns = bounds[bounds <= limit**2], columns[bounds <= limit**2]
+    for found, found_columns in (np.empty_like(bounds), np.empty_like(columns)), (bounds, columns):
+        count = brute_force.copy_within(bounds, columns, float(limit**2), found, found_columns)
+        np.testing.assert_array_equal(found[:count], expected)
+        np.testing.assert_array_equal(found_columns[:count], expected_columns)
 
 
 @pytest.mark.parametrize(("limit", "expected"), [(0.9, False), (1.0, True), (5.0, True)])

@@ -215,7 +215,7 @@ def test_flood_of_algorithm_2(table):
 
 
 def test_moments_leave_the_left_out_sample_out():
-    moments = density_moments(np.array(DENSITY), np.array(SUBCLUSTERS), np.array(LEFT_OUT), 3)
+    moments = density_moments(np.array(DENSITY), np.array(SUBCLUSTERS), np.array(LEFT_OUT))
     assert moments.means.tolist() == exact(MEANS)
     assert moments.means.tolist() == close(MEANS_IN_DECIMALS)
     assert moments.variances.tolist() == exact(VARIANCES)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core.brute_force import compete, sort_rows
-from kfuse.core.compiled import array_kernel
+from kfuse.core.compiled import kernel
 from kfuse.core.distances import EuclideanDistances, MetricDistances
 
 SHORTEST_LIST = 80  # of candidates: what most data needs before the number of links is known
@@ -41,7 +41,7 @@ class Candidates:
         indices = np.full((rows.size, k), len(self._distances.points), dtype=np.int32)
         distances = np.full((rows.size, k), np.inf)
         if isinstance(self._distances, EuclideanDistances):
-            select_candidates(self._distances.points, rows, lists, indices, distances)
+            select_candidates(self._distances.points, rows, lists, np.empty_like(lists[0]), indices, distances)
             return indices, self._distances.finish(distances)
         for row, sample in enumerate(rows):
             others = np.sort(lists[row][(lists[row] >= 0) & (lists[row] != sample)])
@@ -104,10 +104,9 @@ def _in_float32(distances: EuclideanDistances | MetricDistances) -> NDArray[np.f
     return points.astype(np.float32)
 
 
-@array_kernel
-def select_candidates(points, rows, lists, indices, distances):
-    """Find the nearest on each list."""
-    listed = np.empty(lists.shape[1], dtype=np.int32)
+@kernel
+def select_candidates(points, rows, lists, listed, indices, distances):
+    """Find the nearest on each list; `listed` has room for one."""
     for row in range(rows.size):
         count = 0
         for sample in lists[row]:

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import array_kernel, kernel
+from kfuse.core.compiled import kernel
 from kfuse.core.nearest import offer, sort_nearest_first
 
 ROWS_AT_A_TIME = 256  # products with fewer rows are slower
@@ -71,7 +71,9 @@ class BruteForce:
         if k == 0:
             return indices, distances
         screen = self._current_screen()
-        suffices = settle(screen.short_lists(rows, k), rows, self.points, screen.reach, indices, distances)
+        suffices = np.empty(rows.size, dtype=np.bool_)
+        lists = screen.short_lists(rows, k)
+        settle(lists, rows, self.points, screen.reach, _room_for(lists.bounds), indices, distances, suffices)
         if not suffices.all():
             open_rows = rows[~suffices]
             indices[~suffices], distances[~suffices] = self._go_through_all(screen, open_rows, k)
@@ -89,7 +91,7 @@ class BruteForce:
         distances[:, 0] = at_most
         for columns, bounds in screen.blocks(rows):
             bounds[piece[rows][:, None] == piece[columns]] = np.nan  # which is not within any reach
-            improve(bounds, columns, rows, self.points, screen.reach, indices, distances)
+            improve(bounds, columns, rows, self.points, screen.reach, _room_for(bounds), indices, distances)
         return indices[:, 0], distances[:, 0]
 
     def _nobody(self, rows: NDArray[np.intp], k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
@@ -100,7 +102,7 @@ class BruteForce:
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         indices, distances = self._nobody(rows, k)
         for columns, bounds in screen.blocks(rows):
-            improve(bounds, columns, rows, self.points, screen.reach, indices, distances)
+            improve(bounds, columns, rows, self.points, screen.reach, _room_for(bounds), indices, distances)
         return indices, distances
 
     def _current_screen(self) -> Screen:
@@ -182,6 +184,11 @@ class Screen:
         return ShortLists(lists.bounds[:, :length].copy(), lists.columns[:, :length].copy(), lists.cut)
 
 
+def _room_for(bounds: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Make room for the bounds of one row, and their columns."""
+    return np.empty_like(bounds[0]), np.empty(bounds.shape[1], dtype=np.int32)
+
+
 @kernel
 def lengthen(lists, counts, columns, bounds, length):
     """Add columns to short lists; a list that has no more room is shortened to its length."""
@@ -242,35 +249,35 @@ def shorten_all(lists, counts, length):
             cut[row] = put_lowest_first(bounds[row, : counts[row]], columns[row, : counts[row]], length)
 
 
-@array_kernel
-def settle(lists, rows, points, reach, indices, distances):
-    """Find the k nearest on each short list; give whether they are the k nearest of all."""
+@kernel
+def settle(lists, rows, points, reach, room, indices, distances, suffices):
+    """Find the k nearest on each short list, and whether they are the k nearest of all."""
     bounds, columns, cut = lists
-    suffices = np.empty(rows.size, dtype=np.bool_)
     for row in range(rows.size):
-        consider(bounds[row], columns[row], rows[row], points, reach, indices[row], distances[row])
+        consider(bounds[row], columns[row], rows[row], points, reach, room, indices[row], distances[row])
         suffices[row] = reach_of(distances[row, 0], rows[row], reach) < cut[row]
-    return suffices
 
 
-@array_kernel
-def improve(bounds, columns, rows, points, reach, indices, distances):
+@kernel
+def improve(bounds, columns, rows, points, reach, room, indices, distances):
     """Improve the k nearest of each row with some columns."""
     for row in range(rows.size):
-        consider(bounds[row], columns, rows[row], points, reach, indices[row], distances[row])
+        consider(bounds[row], columns, rows[row], points, reach, room, indices[row], distances[row])
 
 
-@array_kernel
-def consider(bounds, columns, own, points, reach, indices, distances):
+@kernel
+def consider(bounds, columns, own, points, reach, room, indices, distances):
     """Improve the k nearest of a sample with those columns that are within reach by their bounds."""
-    bounds, columns = within(bounds, columns, reach_of(distances[0], own, reach))
-    first = min(columns.size, distances.size + 1)
-    if columns.size > first:
+    near_bounds, near = room
+    count = copy_within(bounds, columns, reach_of(distances[0], own, reach), near_bounds, near)
+    first = min(count, distances.size + 1)
+    if count > first:
         # The lowest bounds go first, as they will shorten the reach.
-        put_lowest_first(bounds, columns, first)
-    compete(points, own, columns[:first], indices, distances)
-    bounds, columns = within(bounds[first:], columns[first:], reach_of(distances[0], own, reach))
-    compete(points, own, columns, indices, distances)
+        put_lowest_first(near_bounds[:count], near[:count], first)
+    compete(points, own, near[:first], indices, distances)
+    near_bounds, near = near_bounds[first:count], near[first:count]
+    count = copy_within(near_bounds, near, reach_of(distances[0], own, reach), near_bounds, near)
+    compete(points, own, near[:count], indices, distances)
 
 
 @kernel
@@ -281,19 +288,19 @@ def reach_of(distance, own, reach):
     return half_square - own_part[own] + margin * (half_square + own_part[own]) + tiny
 
 
-@array_kernel
-def within(bounds, columns, limit):
-    """Copy the bounds that are at most the limit, and their columns."""
+@kernel
+def copy_within(bounds, columns, limit, near_bounds, near):
+    """Copy the bounds that are at most the limit, and their columns, to another place or to the front; count them."""
     limit = bounds.dtype.type(limit)
-    near_bounds, near_columns = np.empty_like(bounds), np.empty_like(columns)
     count = 0
     for first in range(0, bounds.size, COLUMNS_AT_A_GLANCE):
         glance = bounds[first : first + COLUMNS_AT_A_GLANCE]
         if any_upto(glance, limit):
             for place in range(glance.size):
-                near_bounds[count], near_columns[count] = glance[place], columns[first + place]
-                count += glance[place] <= limit
-    return near_bounds[:count], near_columns[:count]
+                bound = glance[place]
+                near_bounds[count], near[count] = bound, columns[first + place]
+                count += bound <= limit
+    return count
 
 
 @kernel

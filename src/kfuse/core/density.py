@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import array_kernel, kernel
+from kfuse.core.compiled import kernel
 from kfuse.core.natural import NaturalNeighbors
 from kfuse.core.neighbors import NeighborTable
 
@@ -92,12 +92,17 @@ def add_in_order(distances, sums):
             sums[row] += distances[row, rank]
 
 
-@array_kernel
-def densest(rows, indices, values):
+def densest(rows: NDArray[np.intp], indices: NDArray[np.int32], values: NDArray[np.float64]) -> NDArray[np.intp]:
     """Definition 5: the densest of a sample and its neighbours; on ties the sample itself, then the nearer."""
     representatives = rows.copy()
-    for row in range(rows.size):
+    find_densest(representatives, indices, values)
+    return representatives
+
+
+@kernel
+def find_densest(representatives, indices, values):
+    """Replace each representative by the densest in its row, if that is denser."""
+    for row in range(representatives.size):
         for rank in range(indices.shape[1]):
             if values[indices[row, rank]] > values[representatives[row]]:
                 representatives[row] = indices[row, rank]
-    return representatives

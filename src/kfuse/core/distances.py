@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 
-from kfuse.core.compiled import array_kernel
+from kfuse.core.compiled import kernel
 
 # Squares of coordinates beyond these leave the range of float64.
 LARGEST, SMALLEST = 1e150, 1e-100
@@ -44,11 +44,10 @@ class Distances(Protocol):
         """The same distances between some of the samples."""
 
 
-@array_kernel
-def euclidean_rows(queries, columns):
-    """Euclidean distances from each query to each column of `columns` (features x samples)."""
+@kernel
+def write_euclidean_rows(queries, columns, out):
+    """Find the Euclidean distance from each query to each column of `columns` (features x samples)."""
     n_features, n_samples = columns.shape
-    out = np.empty((queries.shape[0], n_samples))
     for row in range(queries.shape[0]):
         for start in range(0, n_samples, COLUMNS_AT_A_TIME):
             part = out[row, start : start + COLUMNS_AT_A_TIME]
@@ -61,7 +60,6 @@ def euclidean_rows(queries, columns):
                     part[j] += difference * difference
             for j in range(part.size):
                 part[j] = np.sqrt(part[j])
-    return out
 
 
 def identity(distances: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -106,7 +104,9 @@ class EuclideanDistances:
         """Distances from points that need not be samples."""
         if self._columns is None:
             self._columns = np.ascontiguousarray(self.points.T)
-        return self.finish(euclidean_rows(queries, self._columns))
+        found = np.empty((len(queries), self.n_samples))
+        write_euclidean_rows(queries, self._columns, found)
+        return self.finish(found)
 
 
 class CosineDistances(EuclideanDistances):

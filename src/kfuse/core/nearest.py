@@ -7,8 +7,9 @@ that a result never depends on how the search happened to walk. The heap has the
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kfuse.core.compiled import array_kernel, inner_kernel, kernel
+from kfuse.core.compiled import inner_kernel, kernel
 
 
 @inner_kernel
@@ -53,19 +54,25 @@ def sort_nearest_first(distances, indices):
         sift_down(distances, indices, last, distance, index)
 
 
-@array_kernel
-def select_nearest(block, own, k):
+def select_nearest(
+    block: NDArray[np.float64], own: NDArray[np.intp], k: int
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Find the k nearest columns of each row of a block of distances; column `own[row]` is the row itself."""
     n_rows, n_columns = block.shape
-    distances = np.full((n_rows, k), np.inf)
-    indices = np.full((n_rows, k), n_columns, dtype=np.int32)
+    indices, distances = np.full((n_rows, k), n_columns, dtype=np.int32), np.full((n_rows, k), np.inf)
     if k > 0:
-        for row in range(n_rows):
-            for column in range(n_columns):
-                if column != own[row] and block[row, column] <= distances[row, 0]:
-                    offer(distances[row], indices[row], block[row, column], np.int32(column))
-            sort_nearest_first(distances[row], indices[row])
+        offer_all(block, own, indices, distances)
     return indices, distances
+
+
+@kernel
+def offer_all(block, own, indices, distances):
+    """Keep the nearest columns of each row of a block of distances, nearest first."""
+    for row in range(block.shape[0]):
+        for column in range(block.shape[1]):
+            if column != own[row] and block[row, column] <= distances[row, 0]:
+                offer(distances[row], indices[row], block[row, column], np.int32(column))
+        sort_nearest_first(distances[row], indices[row])
 
 
 @kernel

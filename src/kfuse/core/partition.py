@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import array_kernel, inner_kernel, kernel
+from kfuse.core.compiled import inner_kernel, kernel
 from kfuse.core.density import Density
 from kfuse.core.neighbors import NeighborTable
 from kfuse.core.union_find import find
@@ -101,7 +101,7 @@ def _assign_left_out(neighbors: NeighborTable, k: int, labels: NDArray[np.intp],
     start = 0
     for block in neighbors.of(left_out, k):
         stop = start + block.rows.size
-        assigned[start:stop] = first_label(block.indices, labels)
+        read_first_label(block.indices, labels, assigned[start:stop])
         start = stop
     for position in np.flatnonzero(assigned == UNLABELLED):
         distances = neighbors.distances.rows(left_out[position : position + 1])[0]
@@ -111,13 +111,11 @@ def _assign_left_out(neighbors: NeighborTable, k: int, labels: NDArray[np.intp],
     labels[left_out] = assigned
 
 
-@array_kernel
-def first_label(indices, labels):
-    """Read the label of each row's nearest labelled neighbour."""
-    found = np.full(indices.shape[0], UNLABELLED, dtype=np.intp)
+@kernel
+def read_first_label(indices, labels, found):
+    """Read the label of each row's nearest labelled neighbour, if it has one."""
     for row in range(indices.shape[0]):
         for rank in range(indices.shape[1]):
             if labels[indices[row, rank]] != UNLABELLED:
                 found[row] = labels[indices[row, rank]]
                 break
-    return found

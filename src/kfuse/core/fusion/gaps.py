@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import array_kernel, kernel
+from kfuse.core.compiled import kernel
 from kfuse.core.distances import EuclideanDistances, GraphDistances
 from kfuse.core.neighbors import KDTreeSearch, NeighborTable
 from kfuse.core.spatial import spatial_order
@@ -51,16 +51,19 @@ class Gaps:
 
     def at_least(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> NDArray[np.float64]:
         """Lower bounds of `between`, quickly."""
-        return self.distances.finish(box_distances(i, j, self.boxes))
+        found = np.empty(i.size)
+        write_box_distances(i, j, self.boxes, found)
+        return self.distances.finish(found)
 
     def between(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> NDArray[np.float64]:
         """The least distance of a sample of each sub-cluster i to one of each j."""
         work = np.cumsum(self.sizes[i] * self.sizes[j])
         cuts = np.searchsorted(work, np.arange(WORK_PER_PART, work.max(initial=0), WORK_PER_PART))
-        parts = np.split(np.arange(i.size), np.unique(cuts))
+        found = np.empty(i.size)
+        parts = (np.split(array, np.unique(cuts)) for array in (i, j, found))
         with workers(self.n_threads) as pool:
-            found = list(pool.map(lambda part: least_distances(i[part], j[part], *self.runs), parts))
-        return self.distances.finish(np.concatenate(found))
+            list(pool.map(lambda i, j, found: write_least_distances(i, j, *self.runs, found), *parts))
+        return self.distances.finish(found)
 
 
 def gaps_of_graph(distances: GraphDistances, labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
@@ -106,19 +109,16 @@ def squared_distance_of_boxes(box, other):
     return total
 
 
-@array_kernel
-def box_distances(i, j, boxes):
+@kernel
+def write_box_distances(i, j, boxes, distances):
     """Find the distance of each pair of boxes."""
-    distances = np.empty(i.size)
     for pair in range(i.size):
         distances[pair] = np.sqrt(squared_distance_of_boxes(boxes[i[pair]], boxes[j[pair]]))
-    return distances
 
 
-@array_kernel
-def least_distances(i, j, points, starts, boxes, firsts):
+@kernel
+def write_least_distances(i, j, points, starts, boxes, firsts, distances):
     """Find the least distance of two samples of each pair of sub-clusters."""
-    distances = np.empty(i.size)
     for pair in range(i.size):
         nearest = np.inf
         for run in range(firsts[i[pair]], firsts[i[pair] + 1]):
@@ -127,7 +127,6 @@ def least_distances(i, j, points, starts, boxes, firsts):
                     here, there = points[starts[run] : starts[run + 1]], points[starts[other] : starts[other + 1]]
                     nearest = least_squared_distance(here, there, nearest)
         distances[pair] = np.sqrt(nearest)
-    return distances
 
 
 @kernel

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import triu
 
-from kfuse.core.compiled import array_kernel
+from kfuse.core.compiled import kernel
 from kfuse.core.distances import EuclideanDistances, GraphDistances
 from kfuse.core.fusion.boundary import (
     adjacent_sample_counts,
@@ -55,7 +55,7 @@ class FusionIndices:
         self.labels = partition.labels
         self.n_subclusters = partition.n_subclusters
         self.sizes = np.bincount(self.labels, minlength=self.n_subclusters)
-        self.moments: DensityMoments = density_moments(density, self.labels, partition.left_out, self.n_subclusters)
+        self.moments: DensityMoments = density_moments(density, self.labels, partition.left_out)
         augmented = augmented_subclusters(neighbors, self.labels, natural_value)
         self.adjacent = adjacent_sample_counts(augmented.table)
         self.reach = augmented.reach * self.distances.unit
@@ -79,7 +79,9 @@ class FusionIndices:
             n_adjacent = np.zeros(i.size, dtype=np.int64)
         with np.errstate(over="ignore"):  # a distance beyond the range of numbers is infinite
             lengths = nearest * self.distances.unit
-        return log_fusion_indices(i, j, n_adjacent, lengths, self.sizes, *self.moments)
+        indices = np.empty(i.size)
+        write_log_fusion_indices(i, j, n_adjacent, lengths, self.sizes, *self.moments, indices)
+        return indices
 
     def pairs_with(self, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]:
         """Give i and j of the pairs in `places` and of those that share samples, and how many they share.
@@ -95,15 +97,13 @@ class FusionIndices:
         return i, j, n_adjacent
 
 
-@array_kernel
-def log_fusion_indices(i, j, n_adjacent, nearest, sizes, means, variances):
+@kernel
+def write_log_fusion_indices(i, j, n_adjacent, nearest, sizes, means, variances, indices):
     """Eq. 7, its logarithm: FI = Con x Sim, of each pair."""
-    indices = np.empty(i.size)
     for pair in range(i.size):
         a, b = i[pair], j[pair]
         connectivity = log_connectivity(n_adjacent[pair], nearest[pair], sizes[a], sizes[b])
         indices[pair] = connectivity + log_similarity(means[a], means[b], variances[a], variances[b])
-    return indices
 
 
 def _spanning_edges(indices: FusionIndices) -> Edges:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import array_kernel, kernel
+from kfuse.core.compiled import kernel
 
 
 class DensityMoments(NamedTuple):
@@ -18,23 +18,16 @@ class DensityMoments(NamedTuple):
     variances: NDArray[np.float64]
 
 
-@array_kernel
-def density_moments(density, labels, left_out, n_subclusters):
+def density_moments(
+    density: NDArray[np.float64], labels: NDArray[np.intp], left_out: NDArray[np.bool_]
+) -> DensityMoments:
     """Mean and variance of density over each sub-cluster, without the samples that Algorithm 2 left out."""
-    counts = np.zeros(n_subclusters)
-    means = np.zeros(n_subclusters)
-    variances = np.zeros(n_subclusters)
-    for sample in range(labels.size):
-        if not left_out[sample]:
-            counts[labels[sample]] += 1.0
-            means[labels[sample]] += density[sample]
-    means /= counts
-    for sample in range(labels.size):
-        if not left_out[sample]:
-            difference = density[sample] - means[labels[sample]]
-            variances[labels[sample]] += difference * difference
-    variances /= counts
-    return DensityMoments(means, variances)
+    density, labels = density[~left_out], labels[~left_out]
+    counts = np.bincount(labels)
+    means = np.bincount(labels, weights=density) / counts
+    with np.errstate(over="ignore"):  # the square of a density may be beyond the largest float
+        squares = (density - means[labels]) ** 2
+    return DensityMoments(means, np.bincount(labels, weights=squares) / counts)
 
 
 @kernel

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import array_kernel, kernel
+from kfuse.core.compiled import kernel
 from kfuse.core.fusion.boundary import log_connectivity
 from kfuse.core.fusion.similarity import log_similarity
 from kfuse.core.tree import nodes_of_fusions, sizes_of_nodes
@@ -58,19 +58,18 @@ def spanning_tree(n_nodes: int, *edges: Edges) -> Edges:
     """Find the edges of the maximum spanning tree (Kruskal), in the order in which they fuse."""
     together = Edges(*(np.concatenate(columns) for columns in zip(*edges, strict=True)))
     ordered = together.only(np.lexsort((together.j, together.i, -together.log_index)))
-    return ordered.only(connecting(ordered.i, ordered.j, n_nodes))
+    connects = np.empty(ordered.i.size, dtype=np.bool_)
+    find_connecting(ordered.i, ordered.j, np.arange(n_nodes), connects)
+    return ordered.only(connects)
 
 
-@array_kernel
-def connecting(i, j, n_nodes):
+@kernel
+def find_connecting(i, j, parents, connects):
     """Find which edges connect what the ones before them do not."""
-    parents = np.arange(n_nodes)
-    connects = np.zeros(i.size, dtype=np.bool_)
     for edge in range(i.size):
         a, b = find(parents, i[edge]), find(parents, j[edge])
         parents[max(a, b)] = min(a, b)
         connects[edge] = a != b
-    return connects
 
 
 def pairs_that_may_better(tree: Edges, subclusters: SubClusters, only_best: bool) -> Iterator[Edges]:
