@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from strategies import SEEDS, samples
 
+from kfuse import KFuse
 from kfuse.core import distinct, kd_tree, partition
 from kfuse.core.compiled import records
 from kfuse.core.distances import EuclideanDistances, MatrixDistances
@@ -15,11 +17,26 @@ from kfuse.core.fusion.similarity import log_similarity
 from kfuse.core.neighbors import KDTreeSearch, NeighborTable, RowSearch
 
 
-def test_coordinates_of_which_the_square_vanishes_tell_nothing_apart():
-    X = np.array([[1.0, 0.0], [1.0, 1e-200], [1.0, -1e-141], [1.0, 1e-139], [1.0, 1e-3]])
-    seen = distinct._as_told_apart(EuclideanDistances(X))
-    np.testing.assert_array_equal(seen, np.where(np.abs(X) < 1e-140, 0, X))
-    np.testing.assert_array_equal(distinct._by_equal_rows(seen), [0, 0, 0, 3, 4])
+@settings(max_examples=200)
+@given(SEEDS, st.integers(2, 60), st.integers(1, 3))
+def test_equal_rows_and_distances_of_zero_tell_the_same_apart(seed, n, n_features):
+    """Near zero, different coordinates can have a difference of which the square is zero, or not."""
+    near_zero = [0.0, -0.0, 5e-324, 1e-200, 1.5e-162, 3e-162, -1e-161, 1e-150, 1.1e-150, 1e-141, 1e-139, 1.0]
+    X = np.random.default_rng(seed).choice(near_zero, size=(n, n_features))
+    table = NeighborTable(KDTreeSearch(EuclideanDistances(X)))
+    expected = distinct._by_distance_zero(NeighborTable(RowSearch(EuclideanDistances(X))))
+    found = distinct._without_vanishing(table, distinct._by_equal_rows(X))
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("far", [9e149, 2e150, 1e155])
+def test_duplicates_beside_a_sample_very_far_away(far):
+    """Then all other coordinates, in a unit that fits the far one, are close to zero, but not the same."""
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 30, np.zeros((60, 2)), [[far, 0]]]
+    labels = KFuse(neighbors="kd_tree").fit(X).labels_
+    np.testing.assert_array_equal(labels, KFuse(neighbors="brute").fit(X).labels_)
+    np.testing.assert_array_equal(labels, KFuse(neighbors="kd_tree").fit(np.r_[X[:-1], [[9e149, 0]]]).labels_)
 
 
 def test_left_out_samples_that_reach_nobody_join_the_first_that_has_a_label():

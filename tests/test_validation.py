@@ -326,6 +326,11 @@ def test_extreme_values_have_a_unit_of_their_own(metric, factor):
     np.testing.assert_array_equal(KFuse(metric=metric).fit_predict(X_IRIS * factor), expected)
 
 
+def test_distances_beyond_all_numbers_need_no_warning():
+    X = np.random.default_rng(16).choice([-1, 1], size=(10, 4)) * 1e308
+    assert KFuse(2, fusion="paper").fit(X).n_clusters_ == 2  # warnings are errors in these tests
+
+
 @pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "sqeuclidean", "seuclidean"])
 @pytest.mark.parametrize(("dtype", "fine", "too_large"), [(np.float64, 1e140, 1e160), (np.float32, 1e14, 1e20)])
 def test_values_too_large_for_other_metrics(metric, dtype, fine, too_large):

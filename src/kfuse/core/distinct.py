@@ -11,7 +11,7 @@ from kfuse.core import kd_tree
 from kfuse.core.distances import MetricDistances
 from kfuse.core.neighbors import ApproximateSearch, KDTreeSearch, NeighborTable
 
-VANISHING = 1e-140  # the square of the last digit of such a number is zero
+VANISHING = 1e-140  # two different numbers of which none is smaller differ by something that has a square above zero
 
 
 class Places(NamedTuple):
@@ -45,15 +45,26 @@ def _leaders(neighbors: NeighborTable) -> NDArray[np.intp]:
     if crowded or isinstance(distances, MetricDistances) or isinstance(search, ApproximateSearch):
         # Searching among many duplicates is slow, a metric may round the distance of two to more than zero, and an
         # approximate search may not find them.
-        return _by_equal_rows(_as_told_apart(distances))
+        leader = _by_equal_rows(distances.points)
+        return leader if isinstance(distances, MetricDistances) else _without_vanishing(neighbors, leader)
     return _by_distance_zero(neighbors)
 
 
-def _as_told_apart(distances: Any) -> NDArray[Any]:
-    """The points as far as their distances tell them apart: squares of coordinates close to zero vanish."""
-    if isinstance(distances, MetricDistances):
-        return distances.points
-    return np.where(np.abs(distances.points) < VANISHING, 0, distances.points)
+def _without_vanishing(neighbors: NeighborTable, leader: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Let those lead together that are not equal, but so near one another that the square of their distance is zero."""
+    search: Any = neighbors.search
+    leaders = np.flatnonzero(leader == np.arange(leader.size))
+    points = search.distances.points[leaders]
+    _, inverse, counts = np.unique(
+        np.where(np.abs(points) < VANISHING, 0, points), axis=0, return_inverse=True, return_counts=True
+    )
+    unsure = leaders[counts[inverse.ravel()] > 1]
+    if unsure.size == 0:
+        return leader
+    exact = search.exact if isinstance(search, ApproximateSearch) else search
+    merged = np.arange(leader.size)
+    merged[unsure] = unsure[_by_distance_zero(NeighborTable(exact.subset(unsure), neighbors.n_threads))]
+    return merged[leader]
 
 
 def _by_equal_rows(X: NDArray[Any]) -> NDArray[np.intp]:

@@ -58,7 +58,7 @@ class FusionIndices:
         self.moments: DensityMoments = density_moments(density, self.labels, partition.left_out)
         augmented = augmented_subclusters(neighbors, self.labels, natural_value)
         self.adjacent = adjacent_sample_counts(augmented.table)
-        self.reach = augmented.reach * self.distances.unit
+        self.reach = self._in_unit_of_data(augmented.reach)
         by_label = np.argsort(self.labels, kind="stable")
         self._members = np.split(by_label, np.cumsum(self.sizes)[:-1])
 
@@ -77,11 +77,14 @@ class FusionIndices:
         """The indices of pairs with the least distances `nearest`; without `n_adjacent`, they share no samples."""
         if n_adjacent is None:
             n_adjacent = np.zeros(i.size, dtype=np.int64)
-        with np.errstate(over="ignore"):  # a distance beyond the range of numbers is infinite
-            lengths = nearest * self.distances.unit
         indices = np.empty(i.size)
+        lengths = self._in_unit_of_data(nearest)
         write_log_fusion_indices(i, j, n_adjacent, lengths, self.sizes, *self.moments, indices)
         return indices
+
+    def _in_unit_of_data(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
+        with np.errstate(over="ignore"):  # a distance beyond the range of numbers is infinite
+            return distances * self.distances.unit
 
     def pairs_with(self, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]:
         """Give i and j of the pairs in `places` and of those that share samples, and how many they share.
