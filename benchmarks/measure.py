@@ -10,6 +10,7 @@ Memory is the largest resident size of the process: `peak_mb` at the end, interp
 from __future__ import annotations
 
 import json
+import os
 import resource
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -79,8 +81,11 @@ def in_fresh_process(method: str, folder: Path, seconds: float, memory_gb: float
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.measure", method, str(folder), str(seconds)]
     # Files, not pipes: nobody reads while the process runs, and a full pipe would hold it up.
     with tempfile.TemporaryFile("w+") as out_file, tempfile.TemporaryFile("w+") as err_file:
-        with subprocess.Popen(command, stdout=out_file, stderr=err_file) as process:
-            too_large = _watch(process, memory_gb)
+        with subprocess.Popen(command, stdout=out_file, stderr=err_file, start_new_session=True) as process:
+            try:
+                too_large = _watch(process, memory_gb)
+            finally:
+                _end_group(process)
         out, err = (_lines_of(file) for file in (out_file, err_file))
     if too_large:
         return {"status": OUT_OF_MEMORY, "reason": f"more than {memory_gb:g} GB"}
@@ -93,13 +98,19 @@ def in_fresh_process(method: str, folder: Path, seconds: float, memory_gb: float
     return {"status": OK, **json.loads(out[-1])}
 
 
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End a process and the workers that it started, which would else go on beside the next measurement."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 def _lines_of(file: IO[str]) -> list[str]:
     file.seek(0)
     return file.read().strip().splitlines()
 
 
 def _watch(process: subprocess.Popen[bytes], memory_gb: float) -> bool:
-    """Wait for a process, and end it if it grows too large, which is what is returned."""
+    """Wait for a process to end or to grow too large; give whether it did grow too large."""
     import psutil  # noqa: PLC0415
 
     watched = psutil.Process(process.pid)
@@ -109,7 +120,6 @@ def _watch(process: subprocess.Popen[bytes], memory_gb: float) -> bool:
         except psutil.Error:  # it has just ended
             break
         if too_large:
-            process.kill()
             return True
         time.sleep(POLL_SECONDS)
     return False

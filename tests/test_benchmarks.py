@@ -1,6 +1,7 @@
 """The parts of the benchmarks that can be wrong without anyone noticing."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -43,6 +44,16 @@ def test_one_fit_is_timed_and_scored(tmp_path):
     assert outcome["clusters"] == data.N_GAUSSIANS
     assert outcome["ari"] > 0.5
     assert outcome["peak_mb"] >= outcome["added_mb"] >= 0
+
+
+def test_workers_end_with_the_process_that_started_them():
+    command = ["sh", "-c", "sleep 60 & echo started; wait"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stdout.readline() == "started\n"
+        process.kill()
+        process.wait()
+        measure._end_group(process)
+        assert process.communicate(timeout=20)[0] == ""  # the output ends only when nobody can write to it any more
 
 
 def test_growth_and_what_is_expected_of_larger_sizes():
