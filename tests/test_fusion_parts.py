@@ -25,7 +25,7 @@ def test_equal_rows_and_distances_of_zero_tell_the_same_apart(seed, n, n_feature
     X = np.random.default_rng(seed).choice(near_zero, size=(n, n_features))
     table = NeighborTable(KDTreeSearch(EuclideanDistances(X)))
     expected = distinct._by_distance_zero(NeighborTable(RowSearch(EuclideanDistances(X))))
-    found = distinct._without_vanishing(table, distinct._by_equal_rows(X))
+    found = distinct._join_vanishing(table, distinct._by_equal_rows(X))
     np.testing.assert_array_equal(found, expected)
 
 

@@ -46,18 +46,19 @@ def _leaders(neighbors: NeighborTable) -> NDArray[np.intp]:
         # Searching among many duplicates is slow, a metric may round the distance of two to more than zero, and an
         # approximate search may not find them.
         leader = _by_equal_rows(distances.points)
-        return leader if isinstance(distances, MetricDistances) else _without_vanishing(neighbors, leader)
+        return leader if isinstance(distances, MetricDistances) else _join_vanishing(neighbors, leader)
     return _by_distance_zero(neighbors)
 
 
-def _without_vanishing(neighbors: NeighborTable, leader: NDArray[np.intp]) -> NDArray[np.intp]:
+def _join_vanishing(neighbors: NeighborTable, leader: NDArray[np.intp]) -> NDArray[np.intp]:
     """Let those lead together that are not equal, but so near one another that the square of their distance is zero."""
     search: Any = neighbors.search
     leaders = np.flatnonzero(leader == np.arange(leader.size))
     points = search.distances.points[leaders]
-    _, inverse, counts = np.unique(
-        np.where(np.abs(points) < VANISHING, 0, points), axis=0, return_inverse=True, return_counts=True
-    )
+    vanishing = np.abs(points) < VANISHING
+    if not points[vanishing].any():  # none but zeros
+        return leader
+    _, inverse, counts = np.unique(np.where(vanishing, 0, points), axis=0, return_inverse=True, return_counts=True)
     unsure = leaders[counts[inverse.ravel()] > 1]
     if unsure.size == 0:
         return leader
