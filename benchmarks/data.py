@@ -1,7 +1,7 @@
-"""The data that is measured on: Gaussians with noise, and MNIST.
+"""The benchmark's data: Gaussians with noise, and MNIST.
 
-``python -m benchmarks.data 2-D 100000 FOLDER`` writes one data set. It is a process of its own, so that what making the
-data costs is never seen in the memory of a fit.
+``python -m benchmarks.data 2-D 100000 FOLDER`` writes one data set, in a separate process so that generating the data
+does not count towards the memory of a fit.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ from numpy.typing import NDArray
 N_GAUSSIANS = 50
 NOISE_SHARE = 0.05
 NOISE = -1
-SPREAD = 0.15  # standard deviation of a Gaussian, in units of the side of a cube that each of them would have
-LEAST_GAP = 5.0  # of two centres, in standard deviations
+SPREAD = 0.15  # standard deviation, relative to the side of a cube of 1 / N_GAUSSIANS of the volume
+LEAST_SEPARATION = 5.0  # of two centres, in standard deviations
 SEED = 0
 
 MNIST = "MNIST"
 MNIST_FILE = "mnist70k.npz"
 DIMENSIONS = {"2-D": 2, "8-D": 8, "50-D": 50}
 
-EPS_NEIGHBOR = 10  # DBSCAN is given the distance to this neighbour,
-EPS_QUANTILE = 0.9  # as large as it is for this share of the samples
+# DBSCAN's eps: this quantile of the distances to the 10th neighbour.
+EPS_NEIGHBOR = 10
+EPS_QUANTILE = 0.9
 
 
 class Facts(NamedTuple):
-    """What a method may be told about a data set."""
+    """What a method may know about a data set."""
 
     n_samples: int
     n_clusters: int
@@ -39,14 +40,14 @@ class Facts(NamedTuple):
 
 
 class MissingDataError(Exception):
-    """A data set that cannot be made: the message says why."""
+    """A data set is not available; the message says why."""
 
 
 def gaussians(n_samples: int, n_features: int, seed: int = SEED) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Draw 50 Gaussians in the unit cube and 5 % uniform noise around them, labelled -1, in random order."""
     rng = np.random.default_rng(seed)
     spread = SPREAD * N_GAUSSIANS ** (-1 / n_features)
-    centres = _centres(rng, n_features, LEAST_GAP * spread)
+    centres = _centres(rng, n_features, LEAST_SEPARATION * spread)
     y = rng.integers(N_GAUSSIANS, size=n_samples)
     y[rng.random(n_samples) < NOISE_SHARE] = NOISE
     X = rng.standard_normal((n_samples, n_features))
@@ -58,29 +59,29 @@ def gaussians(n_samples: int, n_features: int, seed: int = SEED) -> tuple[NDArra
     return X, y
 
 
-def _centres(rng: np.random.Generator, n_features: int, least_gap: float) -> NDArray[np.float64]:
+def _centres(rng: np.random.Generator, n_features: int, least_distance: float) -> NDArray[np.float64]:
     """Draw centres in the unit cube, each far enough from those before it."""
     centres: list[NDArray[np.float64]] = []
     while len(centres) < N_GAUSSIANS:
         centre = rng.random(n_features)
-        if all(np.linalg.norm(centre - other) >= least_gap for other in centres):
+        if all(np.linalg.norm(centre - other) >= least_distance for other in centres):
             centres.append(centre)
     return np.array(centres)
 
 
 def mnist() -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Read the 70,000 digits, scaled to [0, 1], from the folder that KFUSE_DATA names."""
+    """Read the 70,000 digits, scaled to [0, 1], from the folder set in KFUSE_DATA."""
     folder = os.environ.get("KFUSE_DATA")
     if not folder or not (Path(folder) / MNIST_FILE).exists():
         raise MissingDataError(
-            f"MNIST needs {MNIST_FILE} (X of 70,000 x 784, y) in the folder that KFUSE_DATA names; it is left out."
+            f"MNIST is skipped: set KFUSE_DATA to a folder with {MNIST_FILE} (arrays X of 70,000 x 784, and y)."
         )
     with np.load(Path(folder) / MNIST_FILE) as file:
         return file["X"].astype(np.float32) / np.float32(255), file["y"].astype(np.int64)
 
 
 def facts(X: NDArray[Any], y: NDArray[Any]) -> Facts:
-    """What methods are told: the true number of clusters, and for DBSCAN a radius taken from 1,000 samples."""
+    """Return the true number of clusters and, for DBSCAN, a radius estimated from 1,000 samples."""
     from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415
 
     some = np.random.default_rng(SEED).choice(len(X), size=min(len(X), 1000), replace=False)
@@ -90,7 +91,7 @@ def facts(X: NDArray[Any], y: NDArray[Any]) -> Facts:
 
 
 def write(family: str, n_samples: int, folder: Path) -> None:
-    """Write X, y and the facts of a data set into a folder."""
+    """Write X, y and the facts of a data set to a folder."""
     X, y = mnist() if family == MNIST else gaussians(n_samples, DIMENSIONS[family])
     np.save(folder / "X.npy", X)
     np.save(folder / "y.npy", y)
@@ -98,7 +99,7 @@ def write(family: str, n_samples: int, folder: Path) -> None:
 
 
 def read(folder: Path) -> tuple[NDArray[Any], NDArray[Any], Facts]:
-    """Read what `write` wrote."""
+    """Read a data set written by `write`."""
     known = Facts(**json.loads((folder / "facts.json").read_text()))
     return np.load(folder / "X.npy"), np.load(folder / "y.npy"), known
 

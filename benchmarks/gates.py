@@ -1,9 +1,9 @@
-"""What the engine must reach, measured: ``python -m benchmarks.gates``.
+"""Performance gates, which the engine must pass: ``python -m benchmarks.gates``.
 
-Ratios come from one run, the two sides in turn (A, B, A, B, A, B), each warm; the ratio is that of the medians, and the
-smallest and largest ratio of a round are given beside it. Peak memory is the largest resident size of a fresh process,
-interpreter, libraries and data included. ``--only`` chooses gates by name; then the table is printed, and written only
-if ``--out`` names a file.
+Both sides of a ratio are timed in one run, warm and alternating (A, B, A, B, A, B). The ratio is that of the medians;
+the smallest and largest ratio of a round are listed beside it. Peak memory is the largest resident size of a fresh
+process, including interpreter, libraries and data. ``--only`` selects gates by name; the table is then printed, and
+written only with ``--out FILE``.
 """
 
 from __future__ import annotations
@@ -32,11 +32,13 @@ from benchmarks.report import seconds_in_words
 
 RESULTS = Path(__file__).parent / "results" / "gates.md"
 ROUNDS = 3
-ENOUGH_SECONDS = 150.0  # spent on one comparison: it gets no further round
+ENOUGH_SECONDS = 150.0  # after which a comparison gets no further round
 SECONDS, MEMORY_GB = 900.0, 16.0  # limits of a fit in a fresh process
 MILLION = 1_000_000
 N_IMPORTS = 7
 N_SMALL_FITS = 31
+ORACLE_CUTS = (50, 20, 5)  # numbers of clusters
+ORACLE_DETAIL = f"cut into {', '.join(map(str, ORACLE_CUTS))} clusters"
 
 Contestants = dict[str, Callable[[], object]]
 Times = dict[str, list[float]]
@@ -53,7 +55,7 @@ class Row(NamedTuple):
 
 
 def interleave(contestants: Contestants, rounds: int = ROUNDS, enough: float = ENOUGH_SECONDS) -> Times:
-    """Time all contestants in turn, `rounds` times or until enough time is spent."""
+    """Time all contestants in turn, `rounds` times or until `enough` seconds are spent."""
     times: Times = {name: [] for name in contestants}
     for _ in range(rounds):
         for name, run in contestants.items():
@@ -66,7 +68,7 @@ def interleave(contestants: Contestants, rounds: int = ROUNDS, enough: float = E
 
 
 def ratio_row(gate: str, times: Times, over: tuple[str, str], most: float | None) -> Row:
-    """Compare the medians of two contestants with the most that the first may take of the second."""
+    """Compare the ratio of two contestants' medians with its upper limit."""
     a, b = (times[name] for name in over)
     ratio = median(a) / median(b)
     by_round = sorted(x / y for x, y in zip(a, b, strict=True))
@@ -79,18 +81,18 @@ def ratio_row(gate: str, times: Times, over: tuple[str, str], most: float | None
 
 
 def fit_with(method: str, X: NDArray[Any], n_clusters: int = N_GAUSSIANS) -> Any:
-    """Fit a method of the benchmark as the benchmark does."""
+    """Fit a method with the settings of the benchmark."""
     return ALL_METHODS[method](Facts(len(X), n_clusters, eps=float("nan"))).fit(X)
 
 
 def warm(methods: list[str], X: NDArray[Any], n_clusters: int = N_GAUSSIANS) -> None:
-    """Fit a few of the samples with each method, so that nothing is compiled later."""
+    """Fit a few samples with each method, so that compilation is not timed."""
     for method in methods:
         fit_with(method, X[:N_WARM], n_clusters)
 
 
 def tree_search(X: NDArray[Any], k: int) -> Callable[[], object]:
-    """Build a k-d tree on points in tree order and ask it for k neighbours of each, and the point itself."""
+    """Return a function that builds scipy's k-d tree on points in tree order and queries k neighbours of each."""
     from scipy.spatial import cKDTree  # noqa: PLC0415
 
     ordered = X[cKDTree(X).indices]
@@ -106,7 +108,7 @@ def _data_folder(family: str, n_samples: int) -> Iterator[Path]:
 
 
 def memory_row(gate: str, method: str, family: str, n_samples: int, most_gb: float) -> Row:
-    """Fit once in a fresh process and compare its peak memory."""
+    """Fit once in a fresh process and compare its peak memory with the limit."""
     with _data_folder(family, n_samples) as folder:
         outcome = in_fresh_process(method, folder, SECONDS, MEMORY_GB)
     must = f"at most {most_gb:g} GB"
@@ -118,7 +120,7 @@ def memory_row(gate: str, method: str, family: str, n_samples: int, most_gb: flo
 
 
 def million() -> Iterator[Row]:
-    """1,000,000 x 2 over the search, fast_hdbscan and genieclust; the number found; memory."""
+    """Compare 1,000,000 x 2 with the search, fast_hdbscan and genieclust; check the number found, and memory."""
     X, _ = data.gaussians(MILLION, 2)
     methods = ["kfuse", "kfuse auto", "fast_hdbscan", "Genie"]
     warm(methods, X)
@@ -133,7 +135,7 @@ def million() -> Iterator[Row]:
 
 
 def eight() -> Iterator[Row]:
-    """200,000 x 8 over the search."""
+    """Compare 200,000 x 8 with the search."""
     X, _ = data.gaussians(200_000, 8)
     warm(["kfuse"], X)
     k = fit_with("kfuse", X).n_neighbors_
@@ -142,12 +144,12 @@ def eight() -> Iterator[Row]:
 
 
 def ten_million() -> Iterator[Row]:
-    """10,000,000 x 2 completes."""
+    """Check that 10,000,000 x 2 completes."""
     yield memory_row("10,000,000 x 2 completes, peak memory", "kfuse", "2-D", 10 * MILLION, 10.0)
 
 
 def growing() -> Iterator[Row]:
-    """The growth exponent from 100,000 to 1,000,000."""
+    """Measure the growth exponent from 100,000 to 1,000,000 samples."""
     sizes = (100_000, MILLION)
     sets = {n: data.gaussians(n, 2)[0] for n in sizes}
     warm(["kfuse"], sets[MILLION])
@@ -159,7 +161,7 @@ def growing() -> Iterator[Row]:
 
 
 def digits() -> Iterator[Row]:
-    """MNIST over scikit-learn's brute-force search in float32."""
+    """Compare MNIST with scikit-learn's brute-force search in float32."""
     from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415
 
     gate = "70,000 x 784"
@@ -175,7 +177,7 @@ def digits() -> Iterator[Row]:
         NearestNeighbors(n_neighbors=k, algorithm="brute", n_jobs=-1).fit(X).kneighbors()
 
     def fit() -> None:
-        nonlocal k  # a fit is long, so none is made only for k: the search comes after the fit and takes its k
+        nonlocal k  # known after the first fit, which precedes the first search
         k = fit_with("kfuse", X, 10).n_neighbors_
 
     times = interleave({"kfuse": fit, "search": search})
@@ -184,22 +186,24 @@ def digits() -> Iterator[Row]:
 
 
 def paper() -> Iterator[Row]:
-    """The printed algorithm: time over the default, memory, and labels equal to the literal evaluation."""
-    from benchmarks import literal  # noqa: PLC0415
+    """Compare the printed algorithm with the default, and its labels with those of the slow oracle of the tests."""
+    from tests.oracle.paper import Oracle  # noqa: PLC0415
 
     X, _ = data.gaussians(100_000, 2)
     warm(["kfuse", "kfuse paper"], X)
     times = interleave({method: partial(fit_with, method, X) for method in ("kfuse paper", "kfuse")})
     yield ratio_row('fusion="paper", 100,000 x 2 over the default', times, ("kfuse paper", "kfuse"), 20.0)
     yield memory_row('fusion="paper", 100,000 x 2, peak memory', "kfuse paper", "2-D", 100_000, 2.0)
-    X, _ = data.gaussians(20_000, 2)
-    labels = fit_with("kfuse paper", X).labels_
-    n_different = int((labels != literal.paper_labels(X, N_GAUSSIANS)).sum())
-    yield Row('fusion="paper", 20,000 x 2', "labels as all pairs give", f"{n_different} differ", n_different == 0)
+    X, _ = data.gaussians(2_000, 2)  # the oracle is plain Python and visits all pairs
+    model, oracle = fit_with("kfuse paper", X), Oracle(X)
+    n_different = sum(int((model.cut(k) != oracle.fuse(k)).sum()) for k in ORACLE_CUTS)
+    yield Row(
+        'fusion="paper", 2,000 x 2', "the oracle's labels", f"{n_different} differ", n_different == 0, ORACLE_DETAIL
+    )
 
 
 def small() -> Iterator[Row]:
-    """1,000 x 2, warm."""
+    """Time warm fits of 1,000 x 2."""
     X, _ = data.gaussians(1000, 2)
     warm(["kfuse"], X)
     times = interleave({"kfuse": partial(fit_with, "kfuse", X)}, N_SMALL_FITS)["kfuse"]
@@ -220,10 +224,10 @@ IMPORT = "import time; start = time.perf_counter(); import {}; print(time.perf_c
 
 
 def importing() -> Iterator[Row]:
-    """The time to import `KFuse` above that of ``import sklearn.cluster``, and whether it imports numba."""
+    """Compare the import time of `KFuse` with that of ``sklearn.cluster``; check that numba is not imported."""
     names = ("kfuse.estimator", "sklearn.cluster")
     for name in names:
-        _run(IMPORT.format(name))  # so that files are read from memory
+        _run(IMPORT.format(name))  # fills the file cache
     seconds: Times = {name: [] for name in names}
     for _ in range(N_IMPORTS):
         for name in names:
@@ -237,8 +241,8 @@ def importing() -> Iterator[Row]:
     yield Row("`from kfuse import KFuse`", "without numba", "with numba" if loaded else "without numba", not loaded)
 
 
-# Everything that compiles something else, each above the same done again. Prints the seconds of importing numba, of the
-# first fit, of all, and of all on the processor (which other work on the machine does not lengthen).
+# One call for each set of kernels, timed relative to the same call repeated. Prints the seconds of importing numba, of
+# the first fit, of all calls, and their processor time, which other load on the machine does not affect.
 FIRST_FITS = """
 import time
 import numpy as np
@@ -268,7 +272,7 @@ print(imported[0], each[0][0], *sum(each))
 
 
 class FirstFits(NamedTuple):
-    """What `FIRST_FITS` prints."""
+    """The output of `FIRST_FITS`."""
 
     numba: float
     fit: float
@@ -281,7 +285,7 @@ def _first_fits(cache: str) -> FirstFits:
 
 
 def compiling() -> Iterator[Row]:
-    """The first fits on a machine that never ran any, and the same in a later process."""
+    """Time the first fits with an empty numba cache, and again in a later process."""
     with tempfile.TemporaryDirectory(prefix="kfuse-numba-") as cache:
         first, later = _first_fits(cache), _first_fits(cache)
     yield Row(
@@ -297,7 +301,7 @@ def compiling() -> Iterator[Row]:
         "at most 1 s",
         f"{from_cache:.2f} s",
         from_cache <= 1.0,
-        f"{later.numba:.2f} s of it to import numba; all else that was compiled {later.everything - later.fit:.2f} s",
+        f"{later.numba:.2f} s of it to import numba; everything else {later.everything - later.fit:.2f} s",
     )
 
 
@@ -319,26 +323,28 @@ def _verdict(row: Row) -> str:
 
 
 def table(rows: list[Row]) -> list[str]:
-    """Lay the rows out in Markdown."""
+    """Format the rows as a Markdown table."""
     lines = ["| gate | must | measured | ok | detail |", "|---|---|---|---|---|"]
     return [*lines, *(f"| {r.gate} | {r.must} | {r.measured} | {_verdict(r)} | {r.detail} |" for r in rows)]
 
 
 def document(rows: list[Row], load: float) -> str:
-    """The page with the machine, the versions and the date."""
-    heading = "`python -m benchmarks.gates` measures this anew; how is said at the top of `benchmarks/gates.py`."
-    words = machine.in_words(machine.describe(), machine.today(), load)
-    return "\n".join(["# What the engine must reach", "", *words, "", heading, "", *table(rows), ""])
+    """Return the page, with machine, versions and date."""
+    heading = "Measured by `python -m benchmarks.gates`; `benchmarks/gates.py` describes how."
+    described = machine.in_words(machine.describe(), machine.today(), load)
+    return "\n".join(["# Performance gates", "", *described, "", heading, "", *table(rows), ""])
 
 
 def main() -> None:
-    """Measure the gates asked for, and say how they stand."""
+    """Measure the selected gates; exit with 1 if one fails."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=GATES, metavar="GATE", help=", ".join(GATES))
-    parser.add_argument("--out", type=Path, help="file for the table; benchmarks/results/gates.md if all are measured")
+    parser.add_argument(
+        "--out", type=Path, help="file for the table; default: benchmarks/results/gates.md if all gates are measured"
+    )
     args = parser.parse_args()
     machine.need("psutil", "fast_hdbscan", "genieclust")
-    warnings.simplefilter("ignore")  # peers warn of things to come, and few samples of fewer clusters than asked for
+    warnings.simplefilter("ignore")  # deprecations of other packages, and fewer clusters than requested in the warm-up
     load = os.getloadavg()[0]
     rows = []
     for name in args.only or GATES:

@@ -1,4 +1,4 @@
-"""How time grows with the number of samples."""
+"""Growth of time with the number of samples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def exponent(n_small: int, seconds_small: float, n_large: int, seconds_large: float) -> float:
-    """The power of n that time grows with between two sizes.
+    """Return the exponent of n in the growth of time between two sizes.
 
     Examples
     --------
@@ -18,7 +18,7 @@ def exponent(n_small: int, seconds_small: float, n_large: int, seconds_large: fl
 
 
 def expected_seconds(n_samples: int, measured: Sequence[tuple[int, float]]) -> float:
-    """Guess the time at a size from the times at smaller ones, as the last two grow; 0 without two.
+    """Extrapolate the time at a size from the last two smaller ones; 0 with fewer than two.
 
     Examples
     --------

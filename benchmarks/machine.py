@@ -1,4 +1,4 @@
-"""Where and with what a measurement was made."""
+"""Machine, versions and date of a measurement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOURCE = "src/kfuse"
 
 
 def describe() -> dict[str, Any]:
-    """Name the processor, cores, memory and versions."""
+    """Return processor, cores, memory and versions."""
     import psutil  # noqa: PLC0415
 
     return {
@@ -33,21 +33,21 @@ def describe() -> dict[str, Any]:
 
 
 def need(*modules: str) -> None:
-    """Stop with a clear word if something that is measured with is not installed."""
+    """Exit with a clear message if a required module is not installed."""
     missing = [name for name in modules if find_spec(name) is None]
     if missing:
         sys.exit(f"The benchmarks need {', '.join(missing)}: run pip install '.[bench]' first.")
 
 
 def today() -> str:
-    """Today's date."""
+    """Return today's date in UTC."""
     return datetime.datetime.now(datetime.timezone.utc).date().isoformat()
 
 
 def in_words(machine: dict[str, Any], date: str, load: float | None = None) -> list[str]:
     """Describe a machine in Markdown."""
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
-    busy = "" if load is None else f" Load average when it began: {load:.1f}."
+    busy = "" if load is None else f" Load average at the start: {load:.1f}."
     return [
         f"{date}: {machine['processor']}, {machine['cores']} cores, {machine['memory_gb']} GB of memory, "
         f"{machine['system']}, Python {machine['python']}.{busy}",
@@ -71,7 +71,7 @@ def _version(package: str) -> str:
 
 
 def _state_of_source() -> str:
-    """The last commit that touched the package, and whether there are changes after it."""
+    """Return the last commit that changed the package, and whether there are uncommitted changes."""
     try:
         commit = _git("log", "-1", "--format=%h", "--", SOURCE)
         changed = _git("status", "--porcelain", "--", SOURCE)

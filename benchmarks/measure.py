@@ -1,10 +1,10 @@
-"""One measurement: one fit in a process of its own, under a limit of time and memory.
+"""Measure one fit in a separate process with limits of time and memory.
 
-``python -m benchmarks.measure METHOD FOLDER SECONDS`` is that process. It prints one line of JSON. Before the measured
-fit it fits 1,000 samples of the same data, so that imports, compilation and the start of threads are not measured.
+``python -m benchmarks.measure METHOD FOLDER SECONDS`` is that process. It prints one line of JSON. It first fits 1,000
+samples of the same data, so that imports, compilation and the start of threads are not measured.
 
-Memory is the largest resident size of the process: `peak_mb` at the end, interpreter, libraries and data included, and
-`added_mb`, what the fit added to the largest size before it. Worker processes that a method starts are not counted.
+Memory is the largest resident size of the process: `peak_mb` at the end, including interpreter, libraries and data, and
+`added_mb`, the increase during the fit. Worker processes that a method starts are not counted.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ NOT_RUN = "not run"
 
 
 def peak_mb() -> float:
-    """The largest resident size of this process so far.
+    """Return the largest resident size of this process so far.
 
-    Linux hands ru_maxrss of the starting process down to the started one; VmHWM begins anew.
+    On Linux, a child process inherits ru_maxrss from its parent; VmHWM starts from zero.
     """
     status = Path("/proc/self/status")
     if status.exists():
@@ -51,7 +51,7 @@ def peak_mb() -> float:
 
 
 def fit_once(method: str, folder: Path, seconds: float) -> dict[str, Any]:
-    """Fit warm, once, in this process; after `seconds` the system ends the process."""
+    """Fit once, warm, in this process, which the system terminates after `seconds`."""
     from sklearn.metrics import adjusted_rand_score  # noqa: PLC0415
 
     make = ALL_METHODS[method]
@@ -60,7 +60,7 @@ def fit_once(method: str, folder: Path, seconds: float) -> dict[str, Any]:
     make(facts._replace(n_samples=len(warm))).fit(X[warm])
     model = make(facts)
     before = peak_mb()
-    signal.setitimer(signal.ITIMER_REAL, seconds)  # nothing handles the signal, so it also ends compiled code
+    signal.setitimer(signal.ITIMER_REAL, seconds)  # unhandled, so that it also interrupts compiled code
     start = time.perf_counter()
     labels = model.fit(X).labels_
     took = time.perf_counter() - start
@@ -77,9 +77,9 @@ def fit_once(method: str, folder: Path, seconds: float) -> dict[str, Any]:
 
 
 def in_fresh_process(method: str, folder: Path, seconds: float, memory_gb: float) -> dict[str, Any]:
-    """Measure one fit in a fresh process; `status` says whether it finished, `reason` why it did not."""
+    """Measure one fit in a fresh process; return its `status`, and the `reason` if it did not finish."""
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.measure", method, str(folder), str(seconds)]
-    # Files, not pipes: nobody reads while the process runs, and a full pipe would hold it up.
+    # Files, not pipes: nothing reads while the process runs, and a full pipe would block it.
     with tempfile.TemporaryFile("w+") as out_file, tempfile.TemporaryFile("w+") as err_file:
         with subprocess.Popen(command, stdout=out_file, stderr=err_file, start_new_session=True) as process:
             try:
@@ -90,7 +90,7 @@ def in_fresh_process(method: str, folder: Path, seconds: float, memory_gb: float
     if too_large:
         return {"status": OUT_OF_MEMORY, "reason": f"more than {memory_gb:g} GB"}
     if process.returncode == -signal.SIGKILL:
-        return {"status": OUT_OF_MEMORY, "reason": "ended by the system"}
+        return {"status": OUT_OF_MEMORY, "reason": "killed by the system"}
     if process.returncode == -signal.SIGALRM:
         return {"status": OUT_OF_TIME, "reason": f"more than {seconds:g} s"}
     if process.returncode != 0:
@@ -99,7 +99,7 @@ def in_fresh_process(method: str, folder: Path, seconds: float, memory_gb: float
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """End a process and the workers that it started, which would else go on beside the next measurement."""
+    """Kill a process and its workers, which would otherwise disturb the next measurement."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
 
@@ -110,7 +110,7 @@ def _lines_of(file: IO[str]) -> list[str]:
 
 
 def _watch(process: subprocess.Popen[bytes], memory_gb: float) -> bool:
-    """Wait for a process to end or to grow too large; give whether it did grow too large."""
+    """Wait for a process to end; return early with True if it exceeds the memory limit."""
     import psutil  # noqa: PLC0415
 
     watched = psutil.Process(process.pid)

@@ -1,8 +1,8 @@
-"""The methods that are measured, each with the settings that suit the data best.
+"""The measured methods, each with settings that suit the data.
 
-All are told what kfuse is told: the true number of clusters where a method takes one. The HDBSCANs are told that a
-cluster has at least a quarter of the average size, DBSCAN a radius that fits the data; both are found outside the
-measured time. Every method may use all cores, as far as it can.
+Like kfuse, methods that take the number of clusters get the true one. The HDBSCANs get a minimum cluster size of a
+quarter of the average, DBSCAN a radius that fits the data; both are determined outside of the measured time. Every
+method may use all cores.
 """
 
 from __future__ import annotations
@@ -96,4 +96,4 @@ METHODS: dict[str, Make] = {
     "spectral": _spectral,
 }
 
-ALL_METHODS: dict[str, Make] = {**METHODS, "kfuse paper": _kfuse_paper}  # the last on request
+ALL_METHODS: dict[str, Make] = {**METHODS, "kfuse paper": _kfuse_paper}  # the last only on request

@@ -1,7 +1,8 @@
-"""Where the time of one fit goes: ``python -m benchmarks.profile --samples 1000000 --features 2``.
+"""Profile one fit by stages: ``python -m benchmarks.profile --samples 1000000 --features 2``.
 
-The stages are those of `kfuse.core.flow`. The floor is the time of building scipy's k-d tree on points in tree order
-and asking it for the same neighbours, in the same run; in many dimensions, that of scikit-learn's brute-force search.
+The stages are those of `kfuse.core.adaptive` or `kfuse.core.paper`. The floor is the time to build scipy's k-d tree on
+points in tree order and query the same neighbours, in the same run; in many dimensions, that of scikit-learn's
+brute-force search.
 """
 
 from __future__ import annotations
@@ -21,37 +22,41 @@ from benchmarks import data, machine
 from benchmarks.gates import tree_search
 from benchmarks.measure import N_WARM, peak_mb
 from benchmarks.report import seconds_in_words
-from kfuse.core.progress import Progress
+from kfuse.core.execution import Progress
 
-TREE_DIMENSIONS = 20  # above, the floor is the brute-force search
+TREE_DIMENSIONS = 20  # in more dimensions, the floor is the brute-force search
 
 
 class Stages(Progress):
-    """Notes the time of each stage, and by how much it raised the peak of memory."""
+    """Records the time of each stage and by how much it raised peak memory."""
 
     def __init__(self) -> None:
         self.notes: list[tuple[str, float, float]] = []
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Note one stage."""
+        """Record one stage."""
         memory, start = peak_mb(), time.perf_counter()
         yield
         self.notes.append((name, time.perf_counter() - start, peak_mb() - memory))
 
 
 def staged_fit(X: NDArray[Any], fusion: str, n_clusters: int | None, stages: Stages) -> int:
-    """Do what `KFuse.fit` does, with stages of our own; give the number of neighbours used."""
-    from kfuse.core.flow import FLOWS  # noqa: PLC0415
-    from kfuse.core.neighbors import NeighborTable, choose_search  # noqa: PLC0415
+    """Do what `KFuse.fit` does and record the stages; return the number of neighbours."""
+    from kfuse.core import adaptive, paper  # noqa: PLC0415
+    from kfuse.core.execution import Execution  # noqa: PLC0415
+    from kfuse.core.search import NeighborTable, choose_search  # noqa: PLC0415
+    from kfuse.tree import FusionTree  # noqa: PLC0415
 
-    n_threads = os.cpu_count() or 1
+    execution = Execution(os.cpu_count() or 1, stages)
     with stages.stage("order"):
-        search = choose_search(X, "euclidean", "auto", n_threads)
-    flow = FLOWS[fusion](NeighborTable(search, n_threads, stages))
+        search = choose_search(X, "euclidean", "auto", execution)
+    algorithm = {"adaptive": adaptive, "paper": paper}[fusion]
+    result = algorithm.fit(NeighborTable(search, execution), execution)
     with stages.stage("labels"):
-        flow.tree.cut(flow.tree.suggest(1)[0].n_clusters if n_clusters is None else n_clusters)
-    return flow.n_neighbors
+        tree = FusionTree.of(result)
+        tree.cut(tree.suggest(1)[0].n_clusters if n_clusters is None else n_clusters)
+    return result.n_neighbors
 
 
 def _search(X: NDArray[Any], k: int) -> Callable[[], object]:
@@ -63,7 +68,7 @@ def _search(X: NDArray[Any], k: int) -> Callable[[], object]:
 
 
 def table(notes: list[tuple[str, float, float]], k: int, floor: float | None) -> list[str]:
-    """Lay the stages out in Markdown."""
+    """Format the stages as a Markdown table."""
     total = sum(seconds for _, seconds, _ in notes)
     lines = ["| stage | time | share | peak memory raised by |", "|---|---:|---:|---:|"]
     for name, seconds, memory in notes:
@@ -71,7 +76,10 @@ def table(notes: list[tuple[str, float, float]], k: int, floor: float | None) ->
     raised = sum(memory for _, _, memory in notes)
     lines.append(f"| **all** | {seconds_in_words(total)} | | {raised:,.0f} MB |")
     if floor is not None:
-        lines += ["", f"The search for {k} neighbours alone: {seconds_in_words(floor)}, so {total / floor:.2f} x."]
+        lines += [
+            "",
+            f"The search for {k} neighbours alone: {seconds_in_words(floor)}. Ratio: {total / floor:.2f} x.",
+        ]
     return lines
 
 
@@ -81,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--features", type=int, default=2)
     parser.add_argument("--mnist", action="store_true", help="instead of Gaussians")
     parser.add_argument("--fusion", choices=("adaptive", "paper"), default="adaptive")
-    parser.add_argument("--clusters", type=int, help="the number is found if it is not given (50 for the paper's)")
+    parser.add_argument("--clusters", type=int, help="default: found by the fit; 50 with --fusion paper")
     parser.add_argument("--no-floor", action="store_true", help="do not time the search alone")
     parser.add_argument("--out", type=Path, help="file for the table, with machine and versions")
     return parser
@@ -106,7 +114,7 @@ def main() -> None:
     print(*lines, sep="\n")
     if args.out:
         words = machine.in_words(machine.describe(), machine.today())
-        args.out.write_text("\n".join(["# Where the time of a fit goes", "", *words, "", *lines, ""]))
+        args.out.write_text("\n".join(["# Profile of a fit", "", *words, "", *lines, ""]))
 
 
 if __name__ == "__main__":

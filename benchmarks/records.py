@@ -1,4 +1,4 @@
-"""Measurements on disk: one JSON object a line, so that a run that was stopped goes on where it was."""
+"""Measurements on disk, one JSON object per line, so that an interrupted run can resume."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Cell(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What the rounds of one cell come to: medians, or why there are none."""
+    """Medians over the rounds of one cell, or why there are none."""
 
     status: str
     reason: str = ""
@@ -33,7 +33,7 @@ class Summary(NamedTuple):
 
 
 class DifferentRunError(Exception):
-    """The file holds measurements of another machine or other versions."""
+    """The file has measurements of another machine or other versions."""
 
 
 class Records:
@@ -48,7 +48,7 @@ class Records:
             self.header, *self.rows = [json.loads(line) for line in path.read_text().splitlines()]
             if self.header["machine"] != here and not any_machine:
                 raise DifferentRunError(
-                    f"{path} was measured on another machine or with other versions: use --fresh to begin anew, or "
+                    f"{path} was measured on another machine or with other versions: use --fresh to start over, or "
                     "--out for another folder."
                 )
         else:
@@ -64,24 +64,24 @@ class Records:
             file.write(json.dumps(row) + "\n")
 
     def of(self, cell: Cell) -> list[dict[str, Any]]:
-        """Every measurement of a cell."""
+        """Return all measurements of a cell."""
         return [row for row in self.rows if Cell(*(row[field] for field in Cell._fields)) == cell]
 
     def summary(self, cell: Cell) -> Summary | None:
-        """Sum up a cell: medians of the rounds that finished, or the reason why one did not; None if not measured."""
+        """Summarise a cell; None if it was not measured."""
         return summarise(self.of(cell))
 
     def cells(self) -> list[Cell]:
-        """Every cell that has a measurement, in the order of measuring."""
+        """Return all measured cells, in the order of measurement."""
         return list(dict.fromkeys(Cell(*(row[field] for field in Cell._fields)) for row in self.rows))
 
     def sizes(self, family: str) -> list[int]:
-        """The sizes measured in a family of data sets."""
+        """Return the measured sizes of a family of data sets."""
         return sorted({cell.n_samples for cell in self.cells() if cell.family == family})
 
 
 def summarise(rows: list[dict[str, Any]]) -> Summary | None:
-    """Sum up the rounds of one cell."""
+    """Return the medians of the rounds that finished, or why none did; None without rounds."""
     finished = [row for row in rows if row["status"] == OK]
     if finished:
         values = {name: median(row[name] for row in finished) for name in ("seconds", "added_mb", "peak_mb", "ari")}
@@ -92,5 +92,5 @@ def summarise(rows: list[dict[str, Any]]) -> Summary | None:
 
 
 def did_not_finish(summary: Summary | None) -> bool:
-    """Whether a cell was tried, or given up before, without a result."""
+    """Return whether a cell has no result after a run, or was not run on purpose."""
     return summary is not None and summary.status != OK

@@ -12,10 +12,10 @@ from benchmarks.methods import ALL_METHODS
 from benchmarks.records import Cell, Records, Summary
 
 TABLE, PLOT = "benchmark.md", "benchmark.png"
-LEAST_MB = 1.0  # memory below is not plotted: it drowns in what the untimed fit has used before
+LEAST_MB = 1.0  # smaller increases are not plotted: the untimed fit has used as much before
 GROWTH_FROM, GROWTH_TO = 100_000, 1_000_000
 
-# Okabe and Ito's colours, told apart by all kinds of colour vision; markers differ as well.
+# Okabe and Ito's colours, safe for colour-blind readers; markers differ as well.
 STYLES: dict[str, dict[str, Any]] = {
     "kfuse": {"color": "#000000", "marker": "o", "linewidth": 2.6, "zorder": 5},
     "kfuse auto": {"color": "#000000", "marker": "o", "linestyle": ":", "markerfacecolor": "white", "zorder": 4},
@@ -42,20 +42,20 @@ def write(records: Records, folder: Path) -> None:
 def _document(records: Records) -> list[str]:
     header = records.header
     lines = [
-        "# kfuse and its peers",
+        "# kfuse and comparable methods",
         "",
         *machine.in_words(header["machine"], header["date"], header["load"]),
         "",
         f"Data: {data.N_GAUSSIANS} Gaussians and {data.NOISE_SHARE:.0%} uniform noise, float64, and MNIST (70,000 x "
         "784, float32). Each fit runs in a fresh process, after an untimed fit on 1,000 samples; medians of three "
-        "rounds, fewer for fits that take long. Memory is what the fit adds to the largest resident size of the "
-        "process; worker processes that hdbscan starts are not counted. ARI is without the noise. Limits for a fit: "
+        "rounds, fewer for slow fits. Memory is what the fit adds to the largest resident size of the "
+        "process; worker processes that hdbscan starts are not counted. ARI excludes the noise. Limits for a fit: "
         f"{header['seconds']:g} s, {header['seconds_large']:g} s from 10,000,000 samples on, and "
         f"{header['memory_gb']:g} GB. In a cell, "
         f'"> {header["seconds"]:g} s" ran out of time, "about 900 s" was not run since that was expected from the '
         'smaller sizes, "not run" could not finish a smaller size.',
         "",
-        "The methods and their settings are in `benchmarks/methods.py`. `python -m benchmarks` measures anew.",
+        "The methods and their settings are in `benchmarks/methods.py`. `python -m benchmarks` measures this.",
     ]
     for family in (*data.DIMENSIONS, data.MNIST):
         lines += _family_tables(records, family)
@@ -65,7 +65,7 @@ def _document(records: Records) -> list[str]:
 
 
 def _family_tables(records: Records, family: str) -> list[str]:
-    """One table for a single size; else one for time, one for memory and one for ARI."""
+    """Return one table for a single size, otherwise one each for time, memory and ARI."""
     sizes = records.sizes(family)
     methods = [method for method in ALL_METHODS if any(_get(records, family, n, method) for n in sizes)]
     if not sizes:
@@ -93,7 +93,7 @@ def _get(records: Records, family: str, n_samples: int, method: str) -> Summary 
 
 
 def _growth(records: Records, family: str, method: str) -> str:
-    """The exponent of n that time grows with, if both sizes were measured."""
+    """Return the exponent of n in the growth of time, if both sizes were measured."""
     small, large = (_get(records, family, n, method) for n in (GROWTH_FROM, GROWTH_TO))
     if small is None or large is None or OK not in (small.status, large.status) or small.status != large.status:
         return ""
@@ -101,7 +101,7 @@ def _growth(records: Records, family: str, method: str) -> str:
 
 
 def _table(head: list[str], rows: list[list[str]]) -> list[str]:
-    """Lay out a Markdown table; kfuse in bold."""
+    """Format a Markdown table, with kfuse in bold."""
     lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
     for name, *values in rows:
         lines.append("| " + " | ".join([f"**{name}**" if name.startswith("kfuse") else name, *values]) + " |")
@@ -109,7 +109,7 @@ def _table(head: list[str], rows: list[list[str]]) -> list[str]:
 
 
 def seconds_in_words(seconds: float) -> str:
-    """Three digits are enough.
+    """Format seconds to about three digits.
 
     Examples
     --------
@@ -145,7 +145,7 @@ MEASURES: dict[str, Callable[[Summary | None], str]] = {
 
 
 def _plot(records: Records) -> Any:
-    """Time and memory against the number of samples, a column per dimension."""
+    """Plot time and memory against the number of samples, one column per dimension."""
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     families = [family for family in data.DIMENSIONS if len(records.sizes(family)) > 1]

@@ -1,4 +1,4 @@
-"""How Sphinx builds these pages; `docs/README.md` has the commands."""
+"""Sphinx configuration; `docs/README.md` has the commands to build the pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 import kfuse
 
 os.environ.setdefault("MPLBACKEND", "agg")  # the gallery has no display
-sys.path.insert(0, str(Path(__file__).parent))  # the gallery finds its order here
+sys.path.insert(0, str(Path(__file__).parent))  # lets sphinx-gallery import the order of the examples
 
 project = "kfuse"
 author = "The kfuse developers"
@@ -43,14 +43,14 @@ myst_heading_anchors = 3
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 
-# The reference: docstrings hold the types, so signatures stay short.
+# API reference: the docstrings document types, so signatures stay short.
 autodoc_typehints = "none"
 autosummary_generate = True
 templates_path = ["_templates"]
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
-# The gallery: every script of examples/ runs at the build, in the order of the list.
+# Gallery: every script in examples/ is executed during the build, in this order.
 GALLERY_ORDER = (
     "plot_shapes.py",
     "plot_number_of_clusters.py",
@@ -67,8 +67,8 @@ GALLERY_ORDER = (
 )
 
 
-def place_in_gallery(name: str) -> tuple[int, str]:
-    """Give the place of a script: that of the list, others last by name."""
+def position_in_gallery(name: str) -> tuple[int, str]:
+    """Return the sort key of a script: its position in the list; other scripts come last, by name."""
     return (GALLERY_ORDER.index(name) if name in GALLERY_ORDER else len(GALLERY_ORDER), name)
 
 
@@ -76,7 +76,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"[/\\]plot_",
-    "within_subsection_order": "conf.place_in_gallery",
+    "within_subsection_order": "conf.position_in_gallery",
     "abort_on_example_error": True,
     "backreferences_dir": "gallery/backreferences",
     "doc_module": ("kfuse",),
@@ -94,7 +94,7 @@ sphinx_gallery_conf = {
     "nested_sections": False,
 }
 
-# The look
+# Appearance
 html_theme = "pydata_sphinx_theme"
 html_title = "kfuse"
 html_static_path = ["_static"]
@@ -111,10 +111,10 @@ html_theme_options = {
     "pygments_dark_style": "github-dark-high-contrast",
 }
 html_context = {"default_mode": "auto"}
-html_sidebars: dict[str, list[str]] = {"index": []}
+html_sidebars: dict[str, list[str]] = {"index": [], "glossary": []}
 
-# Links into other projects' pages. Their addresses follow from the names, so that the build needs no network.
-NEIGHBOURS = {
+# Links to the documentation of other projects: the URLs are derived from the names, so the build needs no network.
+OTHER_PROJECTS = {
     "matplotlib.": "https://matplotlib.org/stable/api/_as_gen/{name}.html",
     "pandas.": "https://pandas.pydata.org/docs/reference/api/{name}.html",
     "scipy.": "https://docs.scipy.org/doc/scipy/reference/generated/{name}.html",
@@ -122,17 +122,17 @@ NEIGHBOURS = {
 }
 
 
-def link_to_neighbour(app: Sphinx, env: Any, node: Any, contnode: nodes.Node) -> nodes.reference | None:
-    """Resolve a name of another project to its page there."""
+def link_to_other_project(app: Sphinx, env: Any, node: Any, contnode: nodes.Node) -> nodes.reference | None:
+    """Resolve a name of another project to its page in that project's documentation."""
     name = node.get("reftarget", "")
-    for prefix, address in NEIGHBOURS.items():
+    for prefix, address in OTHER_PROJECTS.items():
         if name.startswith(prefix):
             return nodes.reference("", "", contnode, internal=False, refuri=address.format(name=name))
     return None
 
 
 def adapt_links(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Turn what works on the repository's pages, anchors of HTML and links to examples, into what Sphinx knows."""
+    """Convert HTML anchors and links to examples, which work on the repository's pages, to their Sphinx equivalents."""
 
     def link(match: re.Match[str]) -> str:
         page = Path(app.env.doc2path(docname)).parent / match[1]
@@ -145,7 +145,7 @@ def adapt_links(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def add_results(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Show the results of the benchmarks below their description, those that there are."""
+    """Append the benchmark results that exist to the page that describes them."""
     if docname == "benchmarks":
         for name in ("benchmark", "gates"):
             if Path(app.confdir, f"../benchmarks/results/{name}.md").is_file():
@@ -154,15 +154,15 @@ def add_results(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def keep_report(app: Sphinx, exception: Exception | None) -> None:
-    """Put the report that an example writes beside its page, which shows it."""
+    """Copy the report that an example writes next to the page that shows it."""
     report = Path(app.confdir, "../examples/wine.html")
     if exception is None and app.builder.format == "html" and report.is_file():
         shutil.copy(report, Path(app.outdir, "gallery", report.name))
 
 
 def setup(app: Sphinx) -> None:
-    """Connect what the extensions do not do."""
-    app.connect("missing-reference", link_to_neighbour)
+    """Register the event handlers."""
+    app.connect("missing-reference", link_to_other_project)
     app.connect("source-read", adapt_links)
     app.connect("source-read", add_results)
     app.connect("build-finished", keep_report)

@@ -1,4 +1,4 @@
-"""Draw the pictures of how_it_works.md: `python docs/draw_stages.py`."""
+"""Draw the images of how_it_works.md: `python docs/draw_stages.py`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from kfuse import KFuse, plots
 from kfuse.datasets import make_shapes
-from kfuse.plots.style import GREY, INK, PALETTE, tidy
+from kfuse.drawing.palette import GREY, INK, PALETTE
+from kfuse.plots.style import tidy
 
 FOLDER = Path(__file__).parent / "images" / "stages"
 
@@ -31,7 +32,7 @@ def main() -> None:
         "density": draw_density,
         "subclusters": draw_subclusters,
         "boundary": draw_boundary,
-        "fusions": draw_fusions,
+        "merges": draw_merges,
         "number": draw_number,
     }
     for name, draw in pictures.items():
@@ -41,19 +42,19 @@ def main() -> None:
 
 
 def draw_neighbours(model: KFuse, X: NDArray[np.float64]) -> Figure:
-    """The search for natural neighbours: who is still unnamed, and the links when it ends."""
+    """Draw the natural-neighbour search: samples without reverse neighbours by round, and the links at the end."""
     figure, (left, right) = two_panels()
     nearest = NearestNeighbors(n_neighbors=25).fit(X).kneighbors(return_distance=False)
-    unnamed = [len(X) - np.unique(nearest[:, :round_]).size for round_ in range(26)]
-    left.plot(range(26), unnamed, "o-", color=PALETTE[0], markersize=4)
+    unreached = [len(X) - np.unique(nearest[:, :round_]).size for round_ in range(26)]
+    left.plot(range(26), unreached, "o-", color=PALETTE[0], markersize=4)
     left.axvline(model.natural_value_, color=PALETTE[3], linestyle="--", linewidth=1)
-    end = f"as many as before: λ = {model.natural_value_}"
-    left.text(model.natural_value_ + 0.4, max(unnamed) / 2, end, color=PALETTE[3])
+    end = f"no change: λ = {model.natural_value_}"
+    left.text(model.natural_value_ + 0.4, max(unreached) / 2, end, color=PALETTE[3])
     left.set_yscale("symlog", linthresh=1)
     left.set_ylim(-0.2)
-    tidy(left, "round", "samples that nobody has named")
-    reach = nearest[:, : model.natural_value_]
-    pairs = np.column_stack([np.repeat(np.arange(len(X)), reach.shape[1]), reach.ravel()])
+    tidy(left, "round", "samples that are no neighbour of any other")
+    nearest_lambda = nearest[:, : model.natural_value_]
+    pairs = np.column_stack([np.repeat(np.arange(len(X)), nearest_lambda.shape[1]), nearest_lambda.ravel()])
     right.add_collection(LineCollection(list(X[pairs]), colors=GREY, linewidths=0.3, alpha=0.5))
     right.scatter(*X.T, s=6, c=INK, linewidths=0)
     tidy(right)
@@ -61,7 +62,7 @@ def draw_neighbours(model: KFuse, X: NDArray[np.float64]) -> Figure:
 
 
 def draw_density(model: KFuse, X: NDArray[np.float64]) -> Figure:
-    """Density, and what each sample climbs to."""
+    """Draw the density, and the representative that each sample climbs to."""
     figure, (left, right) = two_panels()
     plots.density(model, X, ax=left)
     plots.subclusters(model, X, ax=right)
@@ -71,32 +72,32 @@ def draw_density(model: KFuse, X: NDArray[np.float64]) -> Figure:
 
 
 def draw_subclusters(model: KFuse, X: NDArray[np.float64]) -> Figure:
-    """All sub-clusters."""
+    """Draw all sub-clusters."""
     figure, ax = plt.subplots(figsize=(7, 5), layout="constrained")
     plots.subclusters(model, X, ax=ax)
     return framed(figure, ax)
 
 
 def draw_boundary(model: KFuse, X: NDArray[np.float64]) -> Figure:
-    """Two sub-clusters that touch, and two that do not."""
+    """Draw two sub-clusters that touch, and two that do not."""
     figure, (left, right) = two_panels()
     plots.adjacent(model, ax=left)
-    plots.adjacent(model, across_a_gap(model, X), ax=right)
+    plots.adjacent(model, across_a_border(model, X), ax=right)
     left.set_title("two that touch", fontsize=11)
-    right.set_title("the nearest two across a border", fontsize=11)
+    right.set_title("the closest two across a border", fontsize=11)
     return framed(figure, left, right)
 
 
-def across_a_gap(model: KFuse, X: NDArray[np.float64]) -> tuple[int, int]:
-    """The sub-clusters of the nearest two samples of different clusters."""
+def across_a_border(model: KFuse, X: NDArray[np.float64]) -> tuple[int, int]:
+    """Return the sub-clusters of the two closest samples from different clusters."""
     distances, nearest = NearestNeighbors(n_neighbors=50).fit(X).kneighbors()
     other = model.labels_[nearest] != model.labels_[:, None]
     here, rank = np.unravel_index(np.where(other, distances, np.inf).argmin(), distances.shape)
     return model.subcluster_labels_[here], model.subcluster_labels_[nearest[here, rank]]
 
 
-def draw_fusions(model: KFuse, X: NDArray[np.float64]) -> Figure:
-    """Three moments of the fusion."""
+def draw_merges(model: KFuse, X: NDArray[np.float64]) -> Figure:
+    """Draw three moments of the merging."""
     figure, axes = plt.subplots(1, 3, figsize=(9.6, 3), layout="constrained")
     for ax, n_clusters in zip(axes, (40, 14, model.n_clusters_), strict=True):
         plots.scatter(X, model.cut(n_clusters), ax=ax)
@@ -105,7 +106,7 @@ def draw_fusions(model: KFuse, X: NDArray[np.float64]) -> Figure:
 
 
 def draw_number(model: KFuse, X: NDArray[np.float64]) -> Figure:
-    """The tree with its cut, and the strengths of the fusions."""
+    """Draw the tree with its cut, and the strengths of the merges."""
     figure, (left, right) = two_panels()
     plots.dendrogram(model, ax=left, most_leaves=20)
     plots.fusion_curve(model, ax=right)
@@ -118,7 +119,7 @@ def two_panels() -> tuple[Figure, NDArray[np.object_]]:
 
 
 def framed(figure: Figure, *axes: Axes) -> Figure:
-    """Draw both axes to one scale, without numbers."""
+    """Use the same scale on both axes, without ticks."""
     for ax in axes:
         ax.set(xticks=[], yticks=[])
         ax.spines[:].set_visible(False)

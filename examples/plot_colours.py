@@ -1,9 +1,9 @@
 """
-Images: the colours of a picture
-================================
+Images: the colours of a photo
+==============================
 
-Pixels are points in the space of red, green and blue. Two uses, of which one suits kfuse and
-the other suits k-means.
+Pixels are points in the space of red, green and blue. This example has two applications: one
+suits kfuse, the other k-means.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,7 @@ from kfuse import KFuse
 
 
 def pixels_of(picture):
-    """Give the pixels of a picture as rows of red, green and blue from 0 to 1."""
+    """Return the pixels of an image as rows of red, green and blue from 0 to 1."""
     return picture.reshape(-1, 3).astype(np.float32) / 255
 
 
@@ -28,10 +28,10 @@ def painted(pixels, labels, shape):
 
 
 # %%
-# Taking a picture apart
-# ----------------------
-# Every second pixel each way: about 68,000 points, many of them the same colour. Identical
-# samples are one place, so that is no trouble.
+# Segmenting an image
+# -------------------
+# Every second pixel in each direction: about 68,000 points, many of them of the same colour.
+# Identical samples always stay together, so duplicates are no problem.
 
 flower = load_sample_image("flower.jpg")[::2, ::2]
 pixels = pixels_of(flower)
@@ -39,14 +39,13 @@ model = KFuse().fit(pixels)
 model.n_clusters_
 
 # %%
-# Two clusters, found: the flower, and what is behind it. They are separate clouds of
-# colours.
+# Two clusters are found: the flower and the background. Their colours form separate clouds.
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.3), layout="constrained")
 axes[0].imshow(flower)
 axes[1].imshow(painted(pixels, model.labels_, flower.shape))
 for ax, title in zip(
-    axes, ("the picture", "two clusters, each in its mean colour"), strict=True
+    axes, ("the photo", "two clusters, each in its mean colour"), strict=True
 ):
     ax.set_title(title, fontsize=10)
     ax.set_axis_off()
@@ -54,9 +53,9 @@ for ax, title in zip(
 # %%
 # Fewer colours
 # -------------
-# Here the colours run into each other, and the number found says little. A number can be
-# given, but the task is another one: to have the least error with so many colours. That is
-# what k-means does, by its definition, and it does it better.
+# Here the colours blend into each other, and the number of clusters found means little. A
+# number can be set, but the task is a different one: to minimise the error for a given number
+# of colours. That is what k-means optimises, and it does it better.
 
 china = load_sample_image("china.jpg")[::4, ::4]
 pixels = pixels_of(china)
@@ -65,7 +64,7 @@ print("found:", model.n_clusters_)
 
 fig, axes = plt.subplots(1, 3, figsize=(9.5, 2.6), layout="constrained")
 pictures = {
-    "the picture": china / 255,
+    "the photo": china / 255,
     "kfuse, 12 colours": painted(pixels, model.cut(12), china.shape),
     "k-means, 12 colours": painted(
         pixels, KMeans(12, n_init=3, random_state=0).fit_predict(pixels), china.shape
@@ -78,6 +77,6 @@ for ax, (title, picture) in zip(axes, pictures.items(), strict=True):
     ax.set_axis_off()
 
 # %%
-# Use k-means to compress, kfuse to find what stands apart.
+# Use k-means to compress, and kfuse to find what is separate.
 
 # sphinx_gallery_thumbnail_number = 1

@@ -1,10 +1,10 @@
 """
-Beside other methods
-====================
+Comparison with other methods
+=============================
 
-The toy sets of scikit-learn's own comparison. Only kfuse, HDBSCAN and OPTICS find the number
-of clusters; k-means, Ward and spectral clustering are told. Grey crosses are samples that a
-method calls noise. The number is how many clusters there are.
+The toy data sets of scikit-learn's comparison of clustering methods. Only kfuse, HDBSCAN and
+OPTICS find the number of clusters; k-means, Ward and spectral clustering are given it. Grey
+crosses are noise. The number in each panel is the number of clusters.
 """
 
 import warnings
@@ -26,8 +26,8 @@ from kfuse import KFuse
 from kfuse.plots import scatter
 
 # %%
-# The data is scikit-learn's: 500 samples each, with the seeds of its gallery. The last set
-# has no clusters.
+# The data sets are those of scikit-learn's gallery, with its seeds and 500 samples each. The
+# last one has no clusters.
 
 n, seed = 500, 30
 slanted, slanted_y = datasets.make_blobs(n, random_state=170)
@@ -42,12 +42,12 @@ sets = {
 }
 
 # %%
-# The settings of the others are those of scikit-learn's page, where they were chosen set by
-# set; here one setting serves all, as it would for data that you do not know.
+# The settings of the other methods come from scikit-learn's page, where they were tuned for
+# each data set; here one setting is used for all, as it would be for unknown data.
 
 
 def methods_for(n_clusters):
-    """Give the methods, those that need the number of clusters with it."""
+    """Return the methods; those that need the number of clusters get it."""
     return {
         "kfuse": KFuse(),
         "HDBSCAN": HDBSCAN(min_cluster_size=15, copy=True),
@@ -63,10 +63,10 @@ def methods_for(n_clusters):
 fig, axes = plt.subplots(len(sets), 6, figsize=(9.5, 9.5), layout="constrained")
 for row, (name, (X, y)) in zip(axes, sets.items(), strict=True):
     X = StandardScaler().fit_transform(X)
-    told = 3 if name == "no structure" else y.max() + 1
-    for ax, (method, estimator) in zip(row, methods_for(told).items(), strict=True):
+    true_number = 3 if name == "no structure" else y.max() + 1
+    for ax, (method, estimator) in zip(row, methods_for(true_number).items(), strict=True):
         with warnings.catch_warnings():
-            # Spectral clustering warns about graphs in several pieces.
+            # Spectral clustering warns about disconnected graphs.
             warnings.simplefilter("ignore")
             labels = clone(estimator).fit_predict(X)
         scatter(X, labels, ax=ax)
@@ -78,6 +78,6 @@ for row, (name, (X, y)) in zip(axes, sets.items(), strict=True):
     row[0].set_ylabel(name)
 
 # %%
-# Six drawings show what a method is like, not how good it is. Comparisons on labelled data
-# are in :doc:`/study/README` and :doc:`/adaptive`, times on larger data in
+# Six toy data sets show how a method behaves, not how good it is. Comparisons on labelled
+# data are in :doc:`/study/README` and :doc:`/adaptive`, run times on larger data in
 # :doc:`/benchmarks`.

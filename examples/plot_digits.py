@@ -2,8 +2,8 @@
 Images: handwritten digits
 ==========================
 
-1,797 pictures of 8 x 8 pixels, with no word about what is on them. How many kinds are there,
-and which are they?
+1,797 images of 8 x 8 pixels, without labels. How many kinds of digits can be found, and which
+are they?
 """
 
 import matplotlib.pyplot as plt
@@ -18,17 +18,17 @@ model = KFuse().fit(digits.data)
 model.n_clusters_
 
 # %%
-# Pixels have one unit, so no scaling is needed. The contrast says how clear that number is:
-# not very, as in most data of many dimensions.
+# All pixels have the same unit, so no scaling is needed. The contrast says how clear the
+# number of clusters is: not very, as in most high-dimensional data.
 
 for suggestion in model.tree_.suggest(3):
     print(f"{suggestion.n_clusters:2d} clusters: contrast {suggestion.contrast:.2f}")
 
 # %%
-# What the clusters are
-# ---------------------
-# A row for each cluster: its mean, then its densest pictures, which are typical, then the
-# sparsest, which are odd.
+# Inspecting the clusters
+# -----------------------
+# One row per cluster: its mean, then the images of highest density, which are typical, then
+# those of lowest density, which are unusual.
 
 fig, axes = plt.subplots(model.n_clusters_, 13, figsize=(8.6, 6.9), layout="constrained")
 for cluster, row in enumerate(axes):
@@ -45,16 +45,16 @@ for cluster, row in enumerate(axes):
         ax.spines[:].set_visible(False)
     row[0].set_ylabel(f"{len(members)}", rotation=0, ha="right", va="center")
 axes[0, 0].set_title("mean", fontsize=9)
-axes[0, 3].set_title("the densest", fontsize=9)
-axes[0, 9].set_title("the sparsest", fontsize=9)
-fig.supylabel("samples in each cluster", fontsize=9)
+axes[0, 3].set_title("highest density", fontsize=9)
+axes[0, 9].set_title("lowest density", fontsize=9)
+fig.supylabel("samples per cluster", fontsize=9)
 
 # %%
-# Against the truth
-# -----------------
-# The labels were not used so far. Most digits have a cluster each. The 1s are the trouble:
-# more of them go with the 8s, which they look like at this size, than have a cluster of
-# their own.
+# Comparison with the true labels
+# -------------------------------
+# The labels have not been used so far. Most digits have a cluster of their own. The exception
+# is the digit 1: more of its images are with the 8s, which look similar at this size, than in
+# a cluster of their own.
 
 table = np.zeros((10, model.n_clusters_), dtype=int)
 np.add.at(table, (digits.target, model.labels_), 1)

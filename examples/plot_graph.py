@@ -1,10 +1,9 @@
 """
-Your own distances, or a graph
-==============================
+Precomputed distances and graphs
+================================
 
-With ``metric="precomputed"``, ``KFuse`` takes distances instead of features: all of them, or a
-sparse graph with those to the nearest neighbours. So anything that has a distance can be
-clustered.
+With ``metric="precomputed"``, ``KFuse`` accepts distances instead of features: a full matrix,
+or a sparse graph of the nearest neighbours, so anything with a distance can be clustered.
 """
 
 import numpy as np
@@ -18,8 +17,8 @@ from kfuse.plots import scatter
 X, _ = make_moons(600, noise=0.05, random_state=0)
 
 # %%
-# Features, a matrix, a graph: the same labels
-# --------------------------------------------
+# Features, matrix and graph: the same labels
+# -------------------------------------------
 
 matrix = pairwise_distances(X)
 graph = kneighbors_graph(X, n_neighbors=30, mode="distance")
@@ -40,8 +39,8 @@ print(f"the matrix has {matrix.size:,} distances, the graph {graph.nnz:,}")
 # %%
 # How many neighbours the graph needs
 # -----------------------------------
-# The data says it, and the error names the number. Some thirty are mostly enough;
-# ``n_neighbors_`` says what was used.
+# This depends on the data, and the error message has the number. About thirty are usually
+# enough; ``n_neighbors_`` is the number that was used.
 
 try:
     KFuse(metric="precomputed").fit(kneighbors_graph(X, n_neighbors=10, mode="distance"))
@@ -50,10 +49,10 @@ except ValueError as error:
 print("used:", from_graph.n_neighbors_)
 
 # %%
-# Something that is no table: misspelt names
-# ------------------------------------------
-# Five towns, each typed sixty times with up to two slips. The distance of two words is how
-# many letters one must change, add or drop.
+# Data without features: misspelt names
+# -------------------------------------
+# Five towns, each typed sixty times with up to two typos. The distance between two words is
+# the edit distance: the number of letters to change, add or drop.
 
 TOWNS = ["aberystwyth", "birmingham", "canterbury", "nottingham", "southampton"]
 LETTERS = list("abcdefghijklmnopqrstuvwxyz")
@@ -61,17 +60,17 @@ rng = np.random.default_rng(0)
 
 
 def typed(word):
-    """Write a word with up to two slips."""
+    """Return a word with up to two typos."""
     letters = list(word)
     for _ in range(rng.integers(3)):
-        place, slip = rng.integers(len(letters)), rng.choice(["add", "drop", "change"])
-        end = place if slip == "add" else place + 1
-        letters[place:end] = [] if slip == "drop" else [rng.choice(LETTERS)]
+        position, typo = rng.integers(len(letters)), rng.choice(["add", "drop", "change"])
+        end = position if typo == "add" else position + 1
+        letters[position:end] = [] if typo == "drop" else [rng.choice(LETTERS)]
     return "".join(letters)
 
 
 def edits(a, b):
-    """Count the letters to change, add or drop between two words."""
+    """Return the edit distance between two words."""
     row = list(range(len(b) + 1))
     for i, letter in enumerate(a, start=1):
         diagonal, row[0] = row[0], i
@@ -88,8 +87,8 @@ distances = np.array([[edits(a, b) for b in words] for a in words], dtype=float)
 model = KFuse(metric="precomputed").fit(distances)
 
 # %%
-# Five clusters, found. The densest sample of each is the name as it should be; the sparsest
-# is the worst slip.
+# Five clusters are found. The sample of highest density in each is the correct name; those of
+# lowest density have the worst typos.
 
 for cluster in range(model.n_clusters_):
     members = np.flatnonzero(model.labels_ == cluster)
@@ -97,14 +96,15 @@ for cluster in range(model.n_clusters_):
     print(f"{len(members)} x {by_density[0]}, also {', '.join(by_density[-3:])}")
 
 # %%
-# New samples need their distances to the samples of the fit, one row each.
+# To predict, pass the distances from each new sample to the samples of the fit, as one row.
 
 new = "nothingam"
 label = model.predict([[edits(new, word) for word in words]])[0]
 typical = np.where(model.labels_ == label, model.density_, 0).argmax()
-print(f"{new} goes with {words[typical]}")
+print(f"{new} is in the cluster of {words[typical]}")
 
 # %%
-# A model of distances keeps no samples. To draw it, give the features, if there are any.
+# A model fitted to distances keeps no samples. To plot the clusters, pass the features, if
+# there are any.
 
 ax = scatter(X, from_graph.labels_)

@@ -2,7 +2,7 @@
 A million points
 ================
 
-The same call, the same result. Nothing is sampled, and no table of all pairs is made.
+The same call, the same result. Nothing is sampled, and no pairwise distance matrix is stored.
 """
 
 from time import perf_counter
@@ -15,14 +15,14 @@ from kfuse.datasets import make_shapes
 from kfuse.plots import scatter
 
 # %%
-# The first fit on a machine compiles, for ten to thirty seconds; later ones, also in other
-# processes, do not. So a small fit goes before the clock starts.
+# The first fit on a machine compiles for ten to thirty seconds; later ones, also in other
+# processes, use the cache. A small fit therefore comes before the timings.
 
 small = KFuse().fit(make_shapes(1000)[0])
 
 # %%
-# The same shapes with ever more samples. The times are those of the machine that built this
-# page, which had two cores. Measurements beside other libraries are in :doc:`/benchmarks`.
+# The same shapes with more and more samples. The timings are those of the machine that built
+# this page, which had two cores. :doc:`/benchmarks` compares with other libraries.
 
 for n_samples in (1_000, 10_000, 100_000, 1_000_000):
     X, y = make_shapes(n_samples)
@@ -34,8 +34,8 @@ for n_samples in (1_000, 10_000, 100_000, 1_000_000):
     print(f"{n_samples:9,d} samples  {seconds:6.2f} s  {result}")
 
 # %%
-# The number of neighbours that count hardly grows with the number of samples, so memory
-# grows in proportion to it.
+# The number of neighbours used hardly grows with the number of samples, so memory grows in
+# proportion to the number of samples.
 
 print(
     f"lambda = {model.natural_value_}, neighbours = {model.n_neighbors_}, "
@@ -43,19 +43,19 @@ print(
 )
 
 # %%
-# Another number of clusters takes no second fit.
+# Another number of clusters does not need another fit.
 
 start = perf_counter()
 model.cut(20)
 print(f"cut(20): {1000 * (perf_counter() - start):.0f} ms")
 
 # %%
-# The plots draw points as pixels, so a million of them make no large file.
+# Points are rasterised, so that even a million of them do not make a large file.
 
 fig, ax = plt.subplots(figsize=(7, 5), layout="constrained")
 scatter(X, model.labels_, ax=ax)
 ax.set_aspect("equal")
 
 # %%
-# For a long fit, ``KFuse(verbose=True)`` shows each stage with the time left;
-# :doc:`/big_data` has what else helps.
+# During a long fit, ``KFuse(verbose=True)`` shows each stage with the remaining time;
+# :doc:`/big_data` has more tips.

@@ -2,8 +2,8 @@
 Labels for new points
 =====================
 
-``predict`` gives a new sample the label of the nearest sample of the fit. Known samples keep
-their labels.
+``predict`` returns the label of the nearest sample of the fit. Known samples keep their
+labels.
 """
 
 import matplotlib.pyplot as plt
@@ -20,8 +20,8 @@ is_known = rng.random(len(X)) < 0.7
 model = KFuse().fit(X[is_known])
 
 # %%
-# The samples of the fit get what they have, and new samples of the same kind fall where they
-# should.
+# Samples of the fit keep their labels, and new samples from the same distribution get the
+# right ones.
 
 same = model.predict(X[is_known]) == model.labels_
 print("known samples keep their labels:", bool(same.all()))
@@ -30,8 +30,8 @@ score = adjusted_rand_score(y[~is_known], model.predict(X[~is_known]))
 print(f"new samples against their shapes: ARI {score:.3f}")
 
 # %%
-# The plane, coloured by what ``predict`` says. Borders run half-way between clusters,
-# however far away a point is.
+# The plane, coloured by the result of ``predict``. Borders run halfway between clusters, at
+# any distance from the samples.
 
 low, high = X.min(axis=0) - 0.5, X.max(axis=0) + 0.5
 columns, rows = np.meshgrid(*np.linspace(low, high, 400).T)
@@ -45,16 +45,16 @@ scatter(X[is_known], model.labels_, ax=ax)
 ax.set_aspect("equal")
 
 # %%
-# So nothing is refused: a point far from all others gets a label, too. To refuse such
-# points, compare their distance with what is usual among the samples of the fit.
+# Every point gets a label, even one that is far from all samples. To reject such points,
+# compare their distance with the distances among the samples of the fit.
 
 from sklearn.neighbors import NearestNeighbors
 
 search = NearestNeighbors(n_neighbors=1).fit(X[is_known])
-usual = np.quantile(search.kneighbors()[0], 0.99)
+limit = np.quantile(search.kneighbors()[0], 0.99)
 points = np.array([[0.0, 1.0], [5.0, 5.0]])
-far = search.kneighbors(points)[0][:, 0] > usual
+far = search.kneighbors(points)[0][:, 0] > limit
 np.where(far, -1, model.predict(points))
 
 # %%
-# ``predict`` does not learn. When new data may hold new clusters, fit again.
+# ``predict`` does not update the model. If new data may contain new clusters, fit again.

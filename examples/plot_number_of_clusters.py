@@ -2,8 +2,8 @@
 How many clusters?
 ==================
 
-One fit holds every number of clusters. This page shows how to read what the model suggests,
-when to trust it, and how to take another number.
+One fit contains the labels for every number of clusters. This page shows how to read the
+suggestions, when to trust them, and how to choose another number.
 """
 
 import matplotlib.pyplot as plt
@@ -15,17 +15,17 @@ from kfuse.plots import dendrogram, fusion_curve, scatter
 # %%
 # A clear case
 # ------------
-# Five groups with room between them.
+# Five well-separated groups.
 
 X, _ = make_blobs(600, centers=5, cluster_std=0.8, random_state=3)
 model = KFuse().fit(X)
 model.n_clusters_
 
 # %%
-# ``suggest`` ranks the numbers. The first is what the model took. ``strongest_border`` is
-# the strongest connection across a border that this number draws, ``weakest_inside`` the
-# weakest connection that it leaves inside a cluster; 1 is usual, 0 is none. A good number
-# has the first near 0 and the second near or above 1.
+# ``suggest`` ranks the numbers of clusters. The first is the one that the model chose.
+# ``strongest_border`` is the strength of the strongest border between clusters,
+# ``weakest_inside`` that of the weakest merge inside a cluster; 1 is typical, 0 is no
+# connection. For a clear number, the first is near 0 and the second near or above 1.
 
 for suggestion in model.tree_.suggest(3):
     print(
@@ -35,23 +35,23 @@ for suggestion in model.tree_.suggest(3):
     )
 
 # %%
-# The same as a picture: the samples, and the stairs of strengths. The highest step is the
-# clearest number.
+# The same as a plot: the samples, and the curve of merge strengths. The highest step is at
+# the clearest number.
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 scatter(X, model.labels_, ax=axes[0])
 fusion_curve(model, ax=axes[1])
 
 # %%
-# The tree has all fusions; the dashed line is the cut.
+# The dendrogram shows the last merges; the dashed line is the cut.
 
 ax = dendrogram(model)
 
 # %%
-# Two answers
-# -----------
-# Iris has three species, two of which overlap. The model says two, and three comes second:
-# the data has both readings, so look at more than the first line.
+# Two plausible answers
+# ---------------------
+# Iris has three species, two of which overlap. The model finds two, and three is the second
+# suggestion: the data supports both, so look at more than the first one.
 
 iris = load_iris(as_frame=True)
 model = KFuse().fit(iris.data)
@@ -59,7 +59,7 @@ for suggestion in model.tree_.suggest(3):
     print(f"{suggestion.n_clusters:2d} clusters: contrast {suggestion.contrast:.2f}")
 
 # %%
-# ``cut`` gives the labels for any number, at once.
+# ``cut`` returns the labels for any number, without another fit.
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 for ax, n_clusters in zip(axes, (2, 3), strict=True):
@@ -69,8 +69,8 @@ for ax, n_clusters in zip(axes, (2, 3), strict=True):
 # %%
 # No clusters
 # -----------
-# One cloud has one cluster, and the model says so. A first suggestion of 1 means that no
-# border is clearer than chance would make it.
+# A single cloud is one cluster, and the model finds one. A first suggestion of 1 means that
+# no border is clearer than expected by chance.
 
 X, _ = make_blobs(600, centers=1, random_state=0)
 KFuse().fit(X).n_clusters_

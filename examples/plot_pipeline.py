@@ -2,8 +2,8 @@
 Scaling and pipelines
 =====================
 
-Clustering goes by distance, so a column in large units drowns the others. Scale first, in a
-pipeline.
+Clustering depends on distances, so a feature with large values dominates the others. Scale
+first, in a pipeline.
 """
 
 import matplotlib.pyplot as plt
@@ -19,11 +19,11 @@ wine = load_wine(as_frame=True)
 wine.data.agg(["min", "max"]).T.tail(4)
 
 # %%
-# Proline goes into the thousands, hue up to 2. Without scaling, proline is nearly all that
-# counts.
+# Proline has values above 1,000, hue below 2. Without scaling, proline determines the
+# distances almost alone.
 
 scalers = {
-    "as it is": None,
+    "unscaled": None,
     "StandardScaler": StandardScaler(),
     "MinMaxScaler": MinMaxScaler(),
     "RobustScaler": RobustScaler(),
@@ -37,9 +37,9 @@ for ax, (name, scaler) in zip(axes.flat, scalers.items(), strict=True):
     ax.set(xlabel="", ylabel="", xticks=[], yticks=[])
 
 # %%
-# The growers' labels are used for the score only. Most of the time there are none; then
-# ``suggest`` says how clear the clusters are. The contrast is not a test of the scaling, but
-# a scaling that leaves no clear number is suspect.
+# The true labels are used for the score only. Usually there are none; then ``suggest`` says
+# how clear the clusters are. The contrast does not prove that a scaling is right, but a
+# scaling without a clear number of clusters is suspect.
 
 for name, scaler in scalers.items():
     pipeline = make_pipeline(scaler, KFuse()).fit(wine.data)
@@ -47,12 +47,12 @@ for name, scaler in scalers.items():
     print(f"{name:15s} {best.n_clusters} clusters, contrast {best.contrast:.2f}")
 
 # %%
-# In the pipeline, ``pipeline[-1]`` is the fitted model. Profiles show what the clusters are,
-# in the columns where they differ most, with the values as they were before scaling.
+# ``pipeline[-1]`` is the fitted model. Profiles describe the clusters by the features in which
+# they differ most, with the values before scaling.
 
 pipeline = make_pipeline(MinMaxScaler(), KFuse()).fit(wine.data)
 ax = profiles(pipeline[-1], wine.data)
 
 # %%
-# ``GridSearchCV`` is of no use for clusterings without labels: it splits rows, and ``KFuse``
-# has no score to compare. A loop over a few settings, as above, is all that is needed.
+# ``GridSearchCV`` does not help without labels: it splits the rows, and ``KFuse`` has no score
+# to compare. A loop over a few settings, as above, is enough.

@@ -2,8 +2,8 @@
 Text: cosine distance
 =====================
 
-Texts differ in length, and length is not the subject. Cosine distance looks at the direction
-only: which words, in which proportion.
+Texts differ in length, but length is not the topic. Cosine distance ignores it and compares
+only directions: which words occur, in which proportion.
 """
 
 import numpy as np
@@ -13,9 +13,9 @@ from sklearn.metrics import adjusted_rand_score
 from kfuse import KFuse
 
 # %%
-# Made-up notices on four subjects, between 10 and 60 words long: a third of the words come
-# from the subject, the rest from everywhere. (Real texts are harder. Sentence embeddings go
-# in the same way as the vectors below.)
+# Synthetic texts on four subjects, between 10 and 60 words long: a third of the words belong
+# to the subject, the others are general. (Real texts are harder. Sentence embeddings can be
+# used in the same way as the vectors below.)
 
 SUBJECTS = {
     "kitchen": "simmer garlic onion butter oven bake flour recipe sauce salt pepper stir",
@@ -36,8 +36,8 @@ for subject, words in SUBJECTS.items():
 texts[0]
 
 # %%
-# Counts of words, compared in two ways. By Euclidean distance, short texts are all near each
-# other and long ones far from everything, so that no subject stands out.
+# Word counts, compared with two metrics. With Euclidean distance, short texts are close to
+# each other and long ones far from everything, so no subject stands out.
 
 counts = CountVectorizer(stop_words=FILLING).fit_transform(texts).toarray()
 for metric in ("euclidean", "cosine"):
@@ -46,8 +46,8 @@ for metric in ("euclidean", "cosine"):
     print(f"{metric:9s} {model.n_clusters_} clusters, ARI {score:.2f}")
 
 # %%
-# Tf-idf vectors have length 1, for which Euclidean and cosine distance give the same order
-# of neighbours. ``KFuse`` takes dense arrays; with a large vocabulary, reduce it first:
+# Tf-idf vectors have length 1, so Euclidean and cosine distance order neighbours identically.
+# ``KFuse`` accepts dense arrays; reduce a large vocabulary first:
 # ``TruncatedSVD(100).fit_transform(vectors)``.
 
 vectorizer = TfidfVectorizer(stop_words=FILLING)
@@ -56,7 +56,8 @@ model = KFuse(metric="cosine").fit(vectors)
 print(f"{model.n_clusters_} clusters, ARI {adjusted_rand_score(subjects, model.labels_):.2f}")
 
 # %%
-# The words that set each cluster apart, and its most typical text (the densest sample).
+# The most distinctive words of each cluster, and its most typical text (the sample of highest
+# density).
 
 vocabulary = vectorizer.get_feature_names_out()
 for cluster in range(model.n_clusters_):
@@ -64,11 +65,11 @@ for cluster in range(model.n_clusters_):
     lift = vectors[members].mean(axis=0) - vectors.mean(axis=0)
     typical = members[model.density_[members].argmax()]
     words = ", ".join(vocabulary[np.argsort(-lift)[:6]])
-    print(f"{cluster}: {words}; like no. {typical}, on {subjects[typical]}")
+    print(f"{cluster}: {words}; typical: text {typical}, on {subjects[typical]}")
 
 # %%
-# A text without any word of the vocabulary is a row of zeros, which has no direction.
-# ``KFuse`` says so, and which row; drop such rows first.
+# A text without any word of the vocabulary is a row of zeros, which has no direction. The
+# error of ``KFuse`` names the row; drop such rows first.
 
 vectors[7] = 0
 try:

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
-from sklearn.datasets import load_iris
 from sklearn.preprocessing import minmax_scale
 
 settings.register_profile(
@@ -49,21 +48,3 @@ def load_scaled(data_folder):
             return minmax_scale(stored["X"].astype(float))
 
     return load
-
-
-@pytest.fixture
-def data(tmp_path):
-    """A small table for the command line."""
-    from command_line import DATA  # noqa: PLC0415 - the tests of the core need no command line
-
-    path = tmp_path / "data.csv"
-    path.write_text(DATA)
-    return path
-
-
-@pytest.fixture
-def iris(tmp_path):
-    """A table with the true clusters in its last column."""
-    path = tmp_path / "iris.csv"
-    load_iris(as_frame=True).frame.to_csv(path, index=False)
-    return path

@@ -68,7 +68,7 @@ def test_pages_build_without_a_warning(tmp_path):
     build = [sys.executable, "-m", "sphinx", *options, str(tmp_path / "docs"), str(tmp_path / "html")]
     done = subprocess.run(build, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
-    for page in ("index", "how_it_works", "study/README", "benchmarks", "api/kfuse", "gallery/plot_shapes"):
+    for page in ("index", "how_it_works", "glossary", "study/README", "benchmarks", "api/kfuse", "gallery/plot_shapes"):
         assert (tmp_path / "html" / f"{page}.html").is_file()
 
 
@@ -124,9 +124,10 @@ def test_gallery_has_an_order_for_every_example():
 
 def test_every_equation_is_where_the_table_says():
     page = ROOT / "docs" / "equations.md"
-    places = re.findall(r"\[\w+\.py\]\((\S+)\) `([\w.]+)`", page.read_text("utf-8"))
+    places = re.findall(r"\[`([\w/]+\.py)`\]\((\S+)\) `([\w.]+)`", page.read_text("utf-8"))
     assert len(places) > 30
-    for file, name in places:
+    for shown, file, name in places:
+        assert file == f"../src/kfuse/core/{shown}"
         source = (page.parent / file).read_text("utf-8")
         for part in name.split("."):
             assert re.search(rf"^ *(def|class) {part}\b", source, re.MULTILINE), f"{name} is not in {file}"

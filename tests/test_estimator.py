@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from checks import assert_same_clusters
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score, pairwise_distances
@@ -19,6 +18,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kfuse import KFuse, __version__
+from tests.checks import assert_same_clusters
 
 X_IRIS = load_iris().data
 
@@ -148,7 +148,7 @@ def test_pipeline_clone_and_pickle():
 def test_verbose_names_the_stages(capsys):
     KFuse(2, verbose=True).fit(X_IRIS)
     printed = capsys.readouterr().err
-    for stage in ("neighbours", "natural neighbours", "density", "sub-clusters", "fusion"):
+    for stage in ("neighbours", "natural neighbours", "density", "sub-clusters", "merging"):
         assert stage in printed
 
 

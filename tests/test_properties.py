@@ -4,7 +4,15 @@ import pickle
 
 import numpy as np
 import pytest
-from checks import (
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.metrics import pairwise_distances
+from sklearn.neighbors import kneighbors_graph
+
+from kfuse import KFuse
+from kfuse.core.search.spatial import spatial_order
+from tests.checks import (
     assert_cut_of,
     assert_nested,
     assert_same_clusters,
@@ -12,15 +20,7 @@ from checks import (
     assert_valid_cuts,
     assert_valid_model,
 )
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
-from sklearn.base import clone
-from sklearn.metrics import pairwise_distances
-from sklearn.neighbors import kneighbors_graph
-from strategies import SEEDS, samples, untied, untied_samples
-
-from kfuse import KFuse
-from kfuse.core.spatial import spatial_order
+from tests.strategies import SEEDS, samples, untied, untied_samples
 
 FUSIONS = ["adaptive", "paper"]
 
@@ -268,7 +268,7 @@ def test_a_far_away_copy_leaves_the_tree_of_the_others(fusion, X, k):
 @settings(max_examples=60)
 @given(untied_samples(), SEEDS, st.integers(20, 60), st.integers(1, 6))
 def test_a_far_away_cluster_leaves_the_tree_of_the_others_if_the_natural_value_stays(X, seed, n_far, k):
-    """A natural value that the new samples change is another view of all samples; `reliability.far` counts these."""
+    """A natural value that the new samples change is another view of all samples; `tests.hostile.far` counts these."""
     far = untied(seed, n_far, X.shape[1]) + 2.0**44
     alone, both = KFuse(1).fit(X), KFuse(1).fit(np.vstack([X, far]))
     found = (both.natural_value_, both.n_neighbors_)

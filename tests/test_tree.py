@@ -8,7 +8,9 @@ from scipy.cluster.hierarchy import dendrogram, fcluster, is_valid_linkage
 from sklearn.datasets import load_iris
 
 from kfuse import KFuse
-from kfuse.core.tree import labels_by_size, tree_of_fusions
+from kfuse.core.dendrogram import nodes_of_merges, sizes_of_nodes
+from kfuse.core.order import labels_by_size
+from kfuse.tree import FusionTree
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +39,10 @@ def test_linkage_is_valid_and_cuts_alike(model):
     assert len(set(zip(ours, theirs, strict=True))) == 3
 
 
-def test_linkage_of_fusions_with_index_zero():
-    tree = tree_of_fusions(np.array([0, 1, 2]), np.array([0, 1]), np.array([1, 2]), np.array([-1.0, -np.inf]))
+def test_linkage_of_merges_with_index_zero():
+    children = nodes_of_merges(np.array([0, 1]), np.array([1, 2]))
+    sizes = sizes_of_nodes(children, np.ones(3, dtype=int))
+    tree = FusionTree(np.arange(3), children, np.array([-1.0, -np.inf]), sizes)
     np.testing.assert_array_equal(tree.to_linkage(), [[0, 1, 0, 2], [2, 3, 1, 3]])
     nothing = tree._replace(log_index=np.full(2, -np.inf))
     np.testing.assert_array_equal(nothing.to_linkage(), [[0, 1, 1, 2], [2, 3, 1, 3]])

@@ -93,7 +93,7 @@ def test_sparse_features(kind):
 
 
 BAD_PARAMETERS = {
-    "zero clusters": ({"n_clusters": 0}, "n_clusters must be 'auto' or a whole number of at least 1.*got 0"),
+    "zero clusters": ({"n_clusters": 0}, "n_clusters must be 'auto' or an integer of at least 1.*got 0"),
     "negative clusters": ({"n_clusters": -2}, "n_clusters"),
     "a fraction of clusters": ({"n_clusters": 1.5}, "n_clusters.*1.5"),
     "a word for clusters": ({"n_clusters": "three"}, "n_clusters.*'three'"),
@@ -156,7 +156,7 @@ def damaged_coo():
 
 
 BAD_DISTANCES = {
-    "graph with an entry outside of it": (damaged("indices", 1000), "graph is damaged .*: build it anew"),
+    "graph with an entry outside of it": (damaged("indices", 1000), "graph is damaged .*: build it again"),
     "graph with an entry before it": (damaged("indices", -1), "graph is damaged"),
     "graph with a row that ends outside": (damaged("indptr", 1000), "graph is damaged"),
     "graph of nothing with a row that ends outside": (damaged_nothing(), "graph is damaged"),

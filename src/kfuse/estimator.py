@@ -13,13 +13,15 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kfuse import memory, validation
+from kfuse import memory
+from kfuse._validation import distances, features, parameters
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from kfuse.core.flow import Flow
-    from kfuse.core.tree import FusionTree
+    from kfuse.core.execution import Execution
+    from kfuse.core.result import Result
+    from kfuse.core.search import NeighborTable
 
 LEFT_OUT = -1
 
@@ -27,8 +29,8 @@ LEFT_OUT = -1
 class KFuse(ClusterMixin, BaseEstimator):
     """Density-based agglomerative clustering that needs no parameter.
 
-    Natural neighbours divide the data into small, dense sub-clusters; sub-clusters fuse by how far they touch and how
-    dense the boundary is; fusions that are much weaker than usual give the number of clusters.
+    Natural neighbours divide the data into small, dense sub-clusters; sub-clusters merge by how much they touch and how
+    dense the boundary between them is; merges that are much weaker than usual tell the number of clusters.
 
     Parameters
     ----------
@@ -36,7 +38,7 @@ class KFuse(ClusterMixin, BaseEstimator):
         The number of clusters; "auto" finds it. A number is always met if there are as many distinct samples, except
         with ``fusion="paper"``, which cannot split a sub-cluster: then a warning says how many there are.
     fusion : {"adaptive", "paper"}, default="adaptive"
-        How sub-clusters fuse. "adaptive" takes the fusion index anew after every fusion, and does not depend on the
+        How sub-clusters merge. "adaptive" updates the fusion index after every merge, and does not depend on the
         order of rows or the unit of measurement. "paper" is the algorithm of Yan and Hu as printed; it needs a number
         of clusters, and features scaled to [0, 1], for example with :class:`~sklearn.preprocessing.MinMaxScaler`.
     metric : str or callable, default="euclidean"
@@ -48,7 +50,7 @@ class KFuse(ClusterMixin, BaseEstimator):
         distances, "auto" takes the faster of the other two. "approximate" misses some neighbours; it can be faster
         for hundreds of thousands of samples in many dimensions, and needs pynndescent, the extra ``kfuse[approx]``.
     outliers : {"assign", "label"}, default="assign"
-        What becomes of outliers: "assign" keeps them in the cluster that they fell into, "label" gives them the label
+        How to label outliers: "assign" keeps them in the cluster that they merged into, "label" labels them as noise,
         -1. Outliers are samples that are not among the natural neighbours of any other sample; with
         ``fusion="paper"``, samples that Algorithm 2 leaves out.
     n_jobs : int or None, default=None
@@ -61,11 +63,11 @@ class KFuse(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        The cluster of each sample: 0, 1, ... by falling size, then by smallest sample index.
+        The cluster of each sample: 0, 1, ... by decreasing size, then by smallest sample index.
     n_clusters_ : int
         The number of clusters found.
     tree_ : FusionTree
-        Every number of clusters from this one fit, a :class:`~kfuse.core.tree.FusionTree`: ``tree_.cut(k)``,
+        Every number of clusters from this one fit, a :class:`~kfuse.tree.FusionTree`: ``tree_.cut(k)``,
         ``tree_.suggest()`` with the best numbers, ``tree_.to_linkage()`` for scipy's dendrogram, ``tree_.to_frame()``.
     subcluster_labels_ : ndarray of shape (n_samples,)
         The sub-cluster of each sample.
@@ -149,20 +151,21 @@ class KFuse(ClusterMixin, BaseEstimator):
         MemoryError
             If the memory does not suffice; the message says how many samples would fit. The estimator stays as it was.
         """
-        validation.check_parameters(self)
+        parameters.check_parameters(self)
         data = self._checked(X, reset=True)
         if isinstance(self.n_clusters, numbers.Integral):
-            validation.check_enough_samples(data.shape[0], self.n_clusters)
-        with memory.explained(*data.shape):
-            flow, unit = self._flow(data)
+            parameters.check_enough_samples(data.shape[0], self.n_clusters)
+        from kfuse.tree import FusionTree  # noqa: PLC0415 - numba is slow to import
 
-        self.natural_value_, self.n_neighbors_ = flow.natural.natural_value, flow.n_neighbors
-        self.reverse_neighbor_counts_ = flow.natural.reverse_counts
-        with np.errstate(over="ignore"):  # the closest samples may be too dense for float64
-            self.density_ = np.nan_to_num(flow.density / unit)
-        self.representatives_ = flow.representatives
-        self.subcluster_labels_, self.outlier_mask_ = flow.subclusters, flow.left_out
-        self.tree_: FusionTree = flow.tree
+        with memory.explained(*data.shape):
+            result = self._fit_stages(data)
+
+        self.natural_value_, self.n_neighbors_ = result.natural_value, result.n_neighbors
+        self.reverse_neighbor_counts_ = result.reverse_counts
+        self.density_ = result.density
+        self.representatives_ = result.representatives
+        self.subcluster_labels_, self.outlier_mask_ = result.subclusters, result.left_out
+        self.tree_ = FusionTree.of(result)
         self._fit_X = None if self._is_precomputed() else data  # predict takes distances then
         self.labels_ = self._cut(self._number_of_clusters())
         self.n_clusters_ = int(self.labels_.max()) + 1
@@ -184,11 +187,11 @@ class KFuse(ClusterMixin, BaseEstimator):
         return self._cut(n_clusters)
 
     def _cut(self, n_clusters: int) -> NDArray[np.intp]:
-        from kfuse.core.tree import labels_by_size  # noqa: PLC0415 - numba is slow to import
+        from kfuse.core.order import labels_by_size  # noqa: PLC0415 - numba is slow to import
 
         check_is_fitted(self, "tree_")
-        validation.check_n_clusters(n_clusters)
-        validation.check_enough_samples(self.tree_.leaf_labels.size, n_clusters)
+        parameters.check_n_clusters(n_clusters)
+        parameters.check_enough_samples(self.tree_.leaf_labels.size, n_clusters)
         most = self.tree_.most_clusters
         if n_clusters > most:
             what = "distinct sample" if self.tree_.leaving is not None else "sub-cluster"
@@ -203,7 +206,7 @@ class KFuse(ClusterMixin, BaseEstimator):
         return labels
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
-        """Give new samples the label of the nearest sample of the fit.
+        """Label new samples like the nearest sample of the fit.
 
         Parameters
         ----------
@@ -215,43 +218,45 @@ class KFuse(ClusterMixin, BaseEstimator):
         ndarray of shape (n_new,)
             The cluster of each new sample.
         """
-        from kfuse import prediction  # noqa: PLC0415 - numba is slow to import
+        from kfuse.core.search import nearest_samples  # noqa: PLC0415 - numba is slow to import
 
         check_is_fitted(self, "tree_")
-        nearest = prediction.nearest_samples(self._fit_X, self._checked(X, reset=False), self.metric)
+        nearest = nearest_samples(self._fit_X, self._checked(X, reset=False), self.metric)
         return self.labels_[nearest]
 
     def _is_precomputed(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> Any:
-        check = validation.check_distances if self._is_precomputed() else validation.check_features
+        check = distances.check_distances if self._is_precomputed() else features.check_features
         return check(self, X, reset=reset)
 
     def _number_of_clusters(self) -> int:
-        if validation.is_auto(self.n_clusters):
+        if parameters.is_auto(self.n_clusters):
             return self.tree_.suggest(1)[0].n_clusters
         return self.n_clusters  # type: ignore[return-value]
 
-    def _flow(self, data: Any) -> tuple[Flow, float]:
-        """Run all stages; give what they found, and the unit of distances."""
-        from kfuse.core.flow import FLOWS  # noqa: PLC0415 - numba is slow to import
+    def _fit_stages(self, data: Any) -> Result:
+        """Run all stages from the neighbour search to the merges."""
+        from kfuse.core import adaptive, paper  # noqa: PLC0415 - numba is slow to import
 
-        neighbors = self._neighbor_table(data)
-        return FLOWS[self.fusion](neighbors), neighbors.distances.unit
+        execution = self._execution()
+        algorithm = {"adaptive": adaptive, "paper": paper}[self.fusion]
+        return algorithm.fit(self._neighbor_table(data, execution), execution)
 
-    def _neighbor_table(self, data: Any) -> Any:
-        from kfuse.core.neighbors import NeighborTable, choose_search  # noqa: PLC0415
-        from kfuse.core.progress import SILENT  # noqa: PLC0415
-        from kfuse.core.threads import number_of_threads  # noqa: PLC0415
+    def _execution(self) -> Execution:
+        from kfuse.core.execution import Execution, Progress, number_of_threads  # noqa: PLC0415
         from kfuse.progress import ProgressBar  # noqa: PLC0415
 
-        n_threads = number_of_threads(self.n_jobs)
+        return Execution(number_of_threads(self.n_jobs), ProgressBar() if self.verbose else Progress())
+
+    def _neighbor_table(self, data: Any, execution: Execution) -> NeighborTable:
+        from kfuse.core.search import NeighborTable, choose_search  # noqa: PLC0415
+
         seed = int(check_random_state(self.random_state).randint(2**31)) if self.neighbors == "approximate" else 0
-        progress = ProgressBar() if self.verbose else SILENT
-        with progress.stage("order"):
-            search = choose_search(data, self.metric, self.neighbors, n_threads, seed)
-        return NeighborTable(search, n_threads, progress)
+        with execution.progress.stage("order"):
+            search = choose_search(data, self.metric, self.neighbors, execution, seed)
+        return NeighborTable(search, execution)
 
     def _repr_html_inner(self) -> str:
         from kfuse.notebook import with_summary  # noqa: PLC0415 - only notebooks need it

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writes: files are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check_target(path: Path) -> None:
     Raises
     ------
     OSError
-        If `path` is a folder, its folder is missing, or permission is missing.
+        If `path` is a folder, its folder does not exist, or permission is denied.
     """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -33,9 +33,15 @@ def check_target(path: Path) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
 
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file atomically; see :func:`whole_file`."""
+    with whole_file(path) as handle:
+        handle.write(content)
+
+
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of `path` only when the block ends well.
+    """Open a temporary file that replaces `path` only if the block succeeds.
 
     Parameters
     ----------
@@ -55,7 +61,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             error.filename = str(path)
             raise
         return
-    target = path.resolve()  # a link stays a link
+    target = path.resolve()  # a symbolic link stays one
     temporary = target.with_name(f".kfuse-{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as handle:
@@ -69,5 +75,5 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         with suppress(OSError):
             temporary.unlink()
         if isinstance(error, OSError):
-            error.filename, error.filename2 = str(path), None  # nobody knows the temporary file
+            error.filename, error.filename2 = str(path), None  # the temporary name means nothing to users
         raise

@@ -1,105 +1,47 @@
-"""What a fit takes of memory, and words for when there is too little."""
+"""A `MemoryError` that says how much memory a fit takes and how many samples would fit."""
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-BYTES_PER_NEIGHBOR = 52  # of a sample, at the most: `reliability.faults` measures it
-FEWEST_NEIGHBORS, NEIGHBORS_PER_FEATURE, MOST_NEIGHBORS = 32, 11, 400  # that a sample has; a rough guess
-FEW_SAMPLES = 5_000  # whose memory is not worth a look at what is free
-SHARE_TO_USE = 0.7  # of the memory that is left
+BYTES_PER_NEIGHBOR = 52  # upper bound, for each sample
+FEWEST_NEIGHBORS, NEIGHBORS_PER_FEATURE, MOST_NEIGHBORS = 32, 11, 400  # rough bounds of the neighbours per sample
+USABLE_SHARE = 0.7  # of the machine's memory
 FIRST_WORDS = "Not enough memory to cluster"
-NO_MORE_THREADS = "can't start new thread"  # for want of memory, or of permission
+NO_MORE_THREADS = "can't start new thread"  # Python's RuntimeError when there is no memory for another stack
 
 
 @contextmanager
 def explained(n_samples: int, n_features: int) -> Iterator[None]:
-    """Say what would fit if the memory does not suffice.
-
-    Parameters
-    ----------
-    n_samples, n_features : int
-        The shape of the data.
-
-    Raises
-    ------
-    MemoryError
-        With what the data takes, how many of its samples would fit, and what to do.
-    """
-    free = left() if n_samples > FEW_SAMPLES else None  # before anything is made
+    """Re-raise MemoryError with an estimate of how many samples would fit."""
     try:
         yield
     except MemoryError as error:
-        raise MemoryError(_words(n_samples, n_features, free)) from error
+        raise MemoryError(_message(n_samples, n_features)) from error
     except RuntimeError as error:
         if NO_MORE_THREADS not in str(error):
             raise
-        words = _words(n_samples, n_features, free)
-        raise MemoryError(f"{words} Fewer threads, n_jobs=1, take less.") from error
+        raise MemoryError(f"{_message(n_samples, n_features)} n_jobs=1 needs less memory.") from error
 
 
-def needed(n_samples: int, n_features: int) -> float:
-    """Guess the bytes that a fit takes beside the data.
-
-    Parameters
-    ----------
-    n_samples, n_features : int
-        The shape of the data.
-
-    Returns
-    -------
-    float
-        The bytes: rather too many than too few.
-    """
+def _message(n_samples: int, n_features: int) -> str:
     neighbors = min(max(FEWEST_NEIGHBORS, NEIGHBORS_PER_FEATURE * n_features), MOST_NEIGHBORS, n_samples)
-    return float(BYTES_PER_NEIGHBOR) * n_samples * neighbors
+    needed = BYTES_PER_NEIGHBOR * n_samples * neighbors
+    fitting = max(1, int(min(n_samples / 2, n_samples * USABLE_SHARE * _total_memory() / needed)))
+    unit = 10 ** (len(str(fitting)) - 1)  # one significant digit: it is an estimate
+    size = f"{needed / 2**30:,.1f} GB" if needed >= 2**30 else f"{max(1, needed / 2**20):.0f} MB"
+    return (
+        f"{FIRST_WORDS} {n_samples:,} samples with {n_features:,} features: the fit may need {size} in addition to the "
+        f"data. Fit a random subset of about {fitting // unit * unit:,} samples and label the rest with predict."
+    )
 
 
-def left() -> float | None:
-    """Find the bytes that this process may still take; None where the system does not say.
-
-    Returns
-    -------
-    float or None
-        The least of what the limits of the process and the machine leave.
-    """
+def _total_memory() -> float:
+    """Return the machine's memory in bytes; infinity where the system does not report it."""
     try:
-        import resource  # noqa: PLC0415 - not on Windows
-
-        status = _numbers(Path("/proc/self/status"))
-        free = [_numbers(Path("/proc/meminfo"))["MemAvailable"]]
-        for kind, used in ((resource.RLIMIT_AS, "VmSize"), (resource.RLIMIT_DATA, "VmData")):
-            limit = resource.getrlimit(kind)[0]
-            if limit != resource.RLIM_INFINITY:
-                free.append(limit - status[used])
-    except (ImportError, OSError, KeyError, ValueError, MemoryError):
-        return None
-    return max(0.0, min(free))
-
-
-def _numbers(path: Path) -> dict[str, float]:
-    """Read the lines "name: 123 kB" of a file of the system."""
-    lines = (line.partition(":") for line in path.read_text().splitlines())
-    return {name: float(rest.split()[0]) * 1024 for name, _, rest in lines if rest.strip().endswith("kB")}
-
-
-def _words(n_samples: int, n_features: int, free: float | None) -> str:
-    takes = needed(n_samples, n_features)
-    most = n_samples / 2 if free is None else min(n_samples / 2, n_samples * SHARE_TO_USE * free / takes)
-    data = f"{n_samples:,} samples with {n_features:,} features"
-    words = f"{FIRST_WORDS} {data}, which may take {_size(takes)} beside the data"
-    if most < 1:
-        return f"{words}: there is next to none left."
-    return f"{words}: fit a random part of some {_rounded(most):,} samples, and label the others with predict."
-
-
-def _size(n_bytes: float) -> str:
-    return f"{n_bytes / 2**30:,.1f} GB" if n_bytes >= 2**30 else f"{max(1, n_bytes / 2**20):.0f} MB"
-
-
-def _rounded(number: float) -> int:
-    """Round down to one digit and zeros."""
-    unit = 10 ** (len(str(int(number))) - 1)
-    return int(number) // unit * unit
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return math.inf

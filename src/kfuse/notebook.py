@@ -1,4 +1,4 @@
-"""How a fitted model shows itself in a notebook: what was found and a small picture, above scikit-learn's diagram."""
+"""The HTML of a fitted model in a notebook: the result and a small plot, above scikit-learn's diagram."""
 
 from __future__ import annotations
 
@@ -7,69 +7,72 @@ import html
 import io
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from kfuse.drawing.curve import suggested
+from kfuse.wording import counted
+
 if TYPE_CHECKING:
     from kfuse.estimator import KFuse
 
-MOST_DRAWN = 200_000  # with more samples, or columns, a picture would take longer than a reader expects
-MOST_COLUMNS = 500
+MOST_SAMPLES = 200_000  # with more samples or features, drawing would take too long
+MOST_FEATURES = 500
+N_SUGGESTIONS = 4
 
 
 def with_summary(model: KFuse, diagram: str) -> str:
-    """Put what was found above the diagram; give the diagram alone for a model that is not fitted.
+    """Return the diagram with a summary above it; only the diagram if the model is not fitted.
 
     Parameters
     ----------
     model : KFuse
         A model, fitted or not.
     diagram : str
-        The HTML that scikit-learn makes of it.
+        The HTML that scikit-learn renders for it.
 
     Returns
     -------
     str
-        HTML.
+        The HTML to display.
     """
     try:
         return f"{_summary(model)}{diagram}" if hasattr(model, "tree_") else diagram
-    except Exception:  # showing a model must never be what fails
+    except Exception:  # displaying a model must never fail
         return diagram
 
 
 def _summary(model: KFuse) -> str:
-    picture = _picture(model)
+    plot = _plot(model)
     image = (
-        f'<img alt="The clusters" width="240" height="180" src="data:image/png;base64,{picture}">' if picture else ""
+        f'<img alt="Scatter plot of the clusters" width="240" height="180" src="data:image/png;base64,{plot}">'
+        if plot
+        else ""
     )
-    words = "".join(f"<div>{html.escape(line)}</div>" for line in _lines(model))
+    clusters = counted(model.n_clusters_, "cluster")
+    lines = "".join(f"<div>{html.escape(line)}</div>" for line in _lines(model))
     return (
         '<div style="display:flex;gap:16px;align-items:center;font-family:system-ui,sans-serif;font-size:14px;'
-        f'margin-bottom:8px">{image}<div><div style="font-size:18px;font-weight:600">{_clusters(model.n_clusters_)}'
-        f"</div>{words}</div></div>"
+        f'margin-bottom:8px">{image}<div><div style="font-size:18px;font-weight:600">{clusters}'
+        f"</div>{lines}</div></div>"
     )
-
-
-def _clusters(number: int) -> str:
-    return f"{number:,} cluster{'s' * (number != 1)}"
 
 
 def _lines(model: KFuse) -> list[str]:
-    import numpy as np  # noqa: PLC0415
-
     sizes = np.bincount(model.labels_[model.labels_ >= 0])
     largest = ", ".join(f"{size:,}" for size in sizes[:6]) + ", ..." * (sizes.size > 6)
-    lines = [f"of {model.labels_.size:,} samples: {largest}"]
-    if model.tree_.strength is not None:
-        first, *others = [suggestion.n_clusters for suggestion in model.tree_.suggest(4)]
-        also = f"; also {', '.join(map(str, others))}" if others else ""
+    lines = [f"{counted(model.labels_.size, 'sample')}, cluster sizes {largest}"]
+    if numbers := suggested(model.tree_, N_SUGGESTIONS):
+        first, *others = numbers
+        also = f"; alternatives: {', '.join(map(str, others))}" if others else ""
         lines.append(f"suggested: {first}{also}")
-    lines.append(f"{model.tree_.n_leaves:,} sub-clusters, natural value {model.natural_value_}")
+    lines.append(f"{counted(model.tree_.n_leaves, 'sub-cluster')}, natural value {model.natural_value_}")
     return lines
 
 
-def _picture(model: KFuse) -> str:
-    """Draw the clusters as a PNG in base64, or nothing where there is no data or no matplotlib."""
+def _plot(model: KFuse) -> str:
+    """Draw the clusters as a PNG in base64; return an empty string without data or matplotlib."""
     data: Any = model._fit_X
-    if data is None or len(data) > MOST_DRAWN or data.shape[1] > MOST_COLUMNS:
+    if data is None or len(data) > MOST_SAMPLES or data.shape[1] > MOST_FEATURES:
         return ""
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415 - an optional dependency, and slow to import

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TextIO
 
-from kfuse.core.progress import Progress
+from kfuse.core.execution import Progress
 
 WIDTH = 24
 SECONDS_BETWEEN = 0.1  # two updates of the bar

@@ -1,6 +1,6 @@
-"""The methods that kFuse is compared with and that scikit-learn and scipy lack, as estimators.
+"""Estimators for methods that kFuse is compared with and that scikit-learn and scipy do not have.
 
-`kfuse.baselines.methods` has the table of all methods of the study.
+`kfuse.baselines.methods` lists all methods of the study.
 """
 
 from kfuse.baselines.decision import decision_graph

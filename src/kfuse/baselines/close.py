@@ -1,9 +1,8 @@
-"""The stages of WANN-DPC: close neighbours and density, centres, and three ways of passing labels on.
+"""The stages of WANN-DPC: close neighbours and density, centres, and three ways of propagating labels.
 
-The description leaves points open. They are decided here: the neighbours looked at are at least two (one with two
-samples); what a centre or a sample has labelled stays with it; ties go to the lower sample index, then to the earlier
-centre. The conditions of the spreading, and the widening before and after it, are those of the authors' own
-implementation.
+Some details that the published description leaves open are decided here: at least two neighbours are considered (one
+with two samples); a label is never changed; ties go to the lower sample index, then to the earlier centre. The
+conditions for spreading labels, and the additional neighbours before and after it, follow the authors' implementation.
 """
 
 from __future__ import annotations
@@ -16,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.baselines.pairs import Pairs
-from kfuse.core.compiled import array_kernel, kernel
-from kfuse.core.neighbors import ENTRIES_PER_BLOCK, NeighborTable, choose_search
+from kfuse.core.execution import Execution
+from kfuse.core.kernels import array_kernel, kernel
+from kfuse.core.search import NeighborTable, choose_search
+from kfuse.core.search.base import ENTRIES_PER_BLOCK
 
 UNLABELLED = -1
-WIDENED = 4  # spreading widens a range twice, each time to less than double
+WIDENED = 4  # neighbour counts grow twice, each time by less than a factor of two
 
 
 class CloseNeighbors(NamedTuple):
@@ -29,45 +30,45 @@ class CloseNeighbors(NamedTuple):
     indices: NDArray[np.int32]
     distances: NDArray[np.float64]
     counts: NDArray[np.intp]
-    found_counts: NDArray[np.intp]  # the same before widening
+    found_counts: NDArray[np.intp]  # the counts before widening
     density: NDArray[np.float64]
 
 
 def find(X: NDArray[Any], n_threads: int, most: int) -> CloseNeighbors:
-    """Split each sample's neighbours at the largest gap, and weigh both parts to a density."""
+    """Split each sample's neighbours at the largest gap, and compute the density from both parts."""
     n_samples, n_features = X.shape
     wanted = int(min(0.1 * n_samples, 10 + n_features * math.log(n_features + 1), most))
-    n_looked_at = min(n_samples - 1, max(2, wanted))  # T
-    table = NeighborTable(choose_search(X, "euclidean", "auto"), n_threads)
-    nearest = table.collect(min(len(X) - 1, WIDENED * n_looked_at))
+    n_considered = min(n_samples - 1, max(2, wanted))  # T
+    table = NeighborTable(choose_search(X, "euclidean", "auto"), Execution(n_threads))
+    nearest = table.collect(min(len(X) - 1, WIDENED * n_considered))
     with np.errstate(over="ignore"):  # extreme units
         distances = nearest.distances * table.distances.unit
-    counts, density = split_at_gap(distances, n_looked_at)
+    counts, density = split_at_gap(distances, n_considered)
     return CloseNeighbors(nearest.indices, distances, counts, counts.copy(), density)
 
 
 @array_kernel
-def split_at_gap(distances: NDArray[np.float64], n_looked_at: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def split_at_gap(distances: NDArray[np.float64], n_considered: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Count the neighbours before the first largest gap, and compute the density."""
     counts = np.empty(distances.shape[0], dtype=np.intp)
     density = np.empty(distances.shape[0])
     for row in range(distances.shape[0]):
         n_close, gap = 1, -1.0
-        for rank in range(1, n_looked_at):
+        for rank in range(1, n_considered):
             if distances[row, rank] - distances[row, rank - 1] > gap:
                 n_close, gap = rank, distances[row, rank] - distances[row, rank - 1]
         counts[row] = n_close
-        share = n_close / n_looked_at
+        share = n_close / n_considered
         density[row] = share / (1 + mean_of(distances[row, :n_close]))
-        if n_close < n_looked_at:
-            n_far = n_looked_at - n_close
-            density[row] += n_far / n_looked_at / (1 + mean_of(distances[row, n_close:n_looked_at]))
+        if n_close < n_considered:
+            n_far = n_considered - n_close
+            density[row] += n_far / n_considered / (1 + mean_of(distances[row, n_close:n_considered]))
     return counts, density
 
 
 @kernel
 def mean_of(values: NDArray[np.float64]) -> float:
-    """The mean, added up in order."""
+    """Return the mean, summed in order."""
     total = 0.0
     for value in values:
         total += value
@@ -77,9 +78,9 @@ def mean_of(values: NDArray[np.float64]) -> float:
 def choose_centers(
     pairs: Pairs, near: CloseNeighbors, delta: NDArray[np.float64], n_clusters: int, correction: float
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Choose one centre after the other, and let each absorb the samples around it.
+    """Choose the centres one by one; each absorbs the samples around it.
 
-    Decision values are compared by their logarithms, so that none overflows.
+    Decision values are compared as logarithms, which do not overflow.
     """
     labels = np.full(pairs.n_samples, UNLABELLED, dtype=np.intp)
     nearest_labelled = np.full(pairs.n_samples, np.inf)
@@ -109,8 +110,8 @@ def absorb(
     labels: NDArray[np.intp],
     label: int,
 ) -> list[int]:
-    """Label what a centre reaches along close neighbours that are near and dense enough."""
-    reach = mean_of(distances[center, : counts[center]])
+    """Label the samples that are connected to a centre by close neighbours that are near and dense enough."""
+    radius = mean_of(distances[center, : counts[center]])
     floor = density[indices[center, 0]]
     for other in indices[center, : counts[center]]:
         floor = min(floor, density[other])
@@ -119,28 +120,28 @@ def absorb(
     for head in queue:
         for rank in range(counts[head]):
             other = np.intp(indices[head, rank])
-            if labels[other] == UNLABELLED and distances[head, rank] <= reach and density[other] >= floor:
+            if labels[other] == UNLABELLED and distances[head, rank] <= radius and density[other] >= floor:
                 labels[other] = label
                 queue.append(other)
     return queue
 
 
 def _lower_to(pairs: Pairs, samples: NDArray[np.intp], nearest: NDArray[np.float64]) -> None:
-    """Lower the distances in `nearest` to those from some samples."""
+    """Update the distances in `nearest` to the nearest of some additional samples."""
     size = max(1, ENTRIES_PER_BLOCK // pairs.n_samples)
     for start in range(0, samples.size, size):
         np.minimum(nearest, pairs.distances.rows(samples[start : start + size]).min(axis=0), out=nearest)
 
 
 def widen(near: CloseNeighbors) -> CloseNeighbors:
-    """Add the usual number of close neighbours to samples that have fewer."""
-    usual = int(near.counts.mean())
-    wider = np.where(near.counts < usual, near.counts + usual, near.counts)
+    """Add the mean number of close neighbours to samples that have fewer."""
+    mean = int(near.counts.mean())
+    wider = np.where(near.counts < mean, near.counts + mean, near.counts)
     return near._replace(counts=np.minimum(wider, near.indices.shape[1]))
 
 
 def spread(near: CloseNeighbors, centers: NDArray[np.intp], labels: NDArray[np.intp]) -> None:
-    """First allocation: breadth-first along close neighbours, from the labelled samples in order."""
+    """Spread labels breadth-first along close neighbours, from the labelled samples in order (first allocation)."""
     for center in centers:
         around = near.indices[center, : near.counts[center]]
         free = around[(labels[around] == UNLABELLED) & (near.density[around] < near.density[center])]
@@ -160,9 +161,9 @@ def spread_breadth_first(
     density: NDArray[np.float64],
     labels: NDArray[np.intp],
 ) -> NDArray[np.intp]:
-    """Pass labels on to close neighbours of at least mean density, not farther than is usual for the neighbour.
+    """Spread labels to close neighbours of at least mean density that are within their own mean neighbour distance.
 
-    Counts, for each sample, the close neighbours that it could not pass its label on to for their density alone.
+    Returns for each sample the number of close neighbours that only their density kept from getting its label.
     """
     usual = np.empty(counts.size)
     for sample in range(counts.size):
@@ -184,13 +185,13 @@ def spread_breadth_first(
 
 
 def join_by_membership(near: CloseNeighbors, labels: NDArray[np.intp], n_clusters: int) -> None:
-    """Second allocation: the sample that belongs most to a cluster joins it, then the next.
+    """Assign the sample with the highest membership to its cluster, then the next (second allocation).
 
-    A sample's membership in a cluster is the share of its close neighbours that are there, times exp(-their mean
+    A sample's membership in a cluster is the fraction of its close neighbours in that cluster, times exp(-their mean
     distance).
     """
     free = np.flatnonzero(labels == UNLABELLED)
-    close_to: dict[int, list[int]] = {}  # the unlabelled samples that have this one as a close neighbour
+    close_to: dict[int, list[int]] = {}  # the unlabelled samples with this one as a close neighbour
     waiting: list[tuple[float, int, int]] = []
 
     def measure(sample: int) -> tuple[float, int]:
@@ -209,7 +210,7 @@ def join_by_membership(near: CloseNeighbors, labels: NDArray[np.intp], n_cluster
     while waiting:
         membership, sample, cluster = heapq.heappop(waiting)
         if labels[sample] != UNLABELLED or measure(sample) != (-membership, cluster):
-            continue  # it has joined, or stands in the queue again with its membership of today
+            continue  # already assigned, or in the queue again with its current membership
         labels[sample] = cluster
         for other in close_to.get(sample, ()):
             if labels[other] == UNLABELLED:
@@ -220,7 +221,7 @@ def join_by_membership(near: CloseNeighbors, labels: NDArray[np.intp], n_cluster
 def best_membership(
     indices: NDArray[np.int32], distances: NDArray[np.float64], labels: NDArray[np.intp], n_clusters: int
 ) -> tuple[float, int]:
-    """Find the cluster that a sample belongs most to, and how much; none if no neighbour has a label."""
+    """Find the cluster with the highest membership, and that membership; none if no neighbour has a label."""
     counts, totals = np.zeros(n_clusters), np.zeros(n_clusters)
     for rank in range(indices.size):
         label = labels[indices[rank]]

@@ -1,4 +1,4 @@
-"""The decision graph: density against the distance to a denser sample."""
+"""The decision graph: density against the distance to the nearest denser sample."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
+
+from kfuse.drawing.palette import GREY, PALETTE, marker_of
+from kfuse.plots.style import new_axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,20 +20,20 @@ if TYPE_CHECKING:
 def decision_graph(model: DensityPeaks | WANNDPC, ax: Axes | None = None) -> Axes:
     """Draw density against the distance to the nearest denser sample, with the centres marked.
 
-    Cluster centres stand apart to the upper right. Each is in the colour and marker that :func:`kfuse.plots.scatter`
-    gives its cluster, the densest one larger; all other samples are grey.
+    Cluster centres stand out at the upper right. Each has the colour and marker of its cluster in
+    :func:`kfuse.plots.scatter`, and the densest one is larger; all other samples are grey.
 
     Parameters
     ----------
     model : DensityPeaks or WANNDPC
         A fitted estimator.
     ax : matplotlib.axes.Axes or None, default=None
-        Where to draw; None makes a new figure.
+        The axes to draw on; None creates a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
-        The axes with the picture.
+        The axes with the plot.
 
     Examples
     --------
@@ -39,15 +42,13 @@ def decision_graph(model: DensityPeaks | WANNDPC, ax: Axes | None = None) -> Axe
     >>> X, _ = make_rings()
     >>> ax = decision_graph(DensityPeaks(3).fit(X))  # doctest: +SKIP
     """
-    from kfuse.plots.style import GREY, new_axes, tidy  # noqa: PLC0415 - only pictures need it
-
     check_is_fitted(model, "centers_")
     if ax is None:
         ax = new_axes()
     others = np.ones(model.density_.size, dtype=np.bool_)
     others[model.centers_] = False
     ax.scatter(model.density_[others], model.delta_[others], s=14, c=GREY, linewidths=0, label="samples")
-    # The densest centre's distance is that of another by definition, so it goes large below that one.
+    # The densest centre has the distance of another sample by definition, so draw it larger and underneath.
     densest, *rest = np.argsort(-model.density_[model.centers_], kind="stable")
     _mark(ax, model, densest, size=170, label="densest centre")
     for cluster in rest:
@@ -58,10 +59,8 @@ def decision_graph(model: DensityPeaks | WANNDPC, ax: Axes | None = None) -> Axe
 
 
 def _mark(ax: Axes, model: DensityPeaks | WANNDPC, cluster: int, size: float, label: str | None) -> None:
-    """Draw a cluster's centre in the colour and marker of the cluster."""
-    from kfuse.plots import MARKERS, PALETTE  # noqa: PLC0415 - only pictures need it
-
-    marker, factor = list(MARKERS.items())[cluster // len(PALETTE) % len(MARKERS)]
+    """Draw the centre of a cluster with the colour and marker of the cluster."""
+    marker, factor = marker_of(cluster)
     center = model.centers_[cluster]
     ax.scatter(
         model.density_[center],

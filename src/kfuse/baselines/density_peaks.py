@@ -1,4 +1,4 @@
-"""DPC, clustering by fast search and find of density peaks."""
+"""DPC: clustering by fast search and find of density peaks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from kfuse import validation
+from kfuse._validation import parameters
 from kfuse.baselines import checks
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ HALO = -1
 
 
 class DensityPeaks(ClusterMixin, BaseEstimator):
-    """Density peaks clustering (DPC) of Rodriguez and Laio.
+    """Density peaks clustering (DPC) by Rodriguez and Laio.
 
-    Cluster centres are samples that are dense and far from any denser one; every other sample takes the label of its
+    Cluster centres are samples that are dense and far from any denser sample; every other sample gets the label of its
     nearest denser sample. Time grows with the square of the number of samples, memory does not.
 
     Parameters
@@ -29,18 +29,19 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
     n_clusters : int, default=2
         The number of clusters.
     percent : float, default=2.0
-        Sets the cutoff distance d_c: so many per cent of all pairs are at most that far apart.
+        The percentage of all pairs of samples that are within the cutoff distance d_c.
     kernel : {"gaussian", "cutoff"}, default="gaussian"
-        The density of a sample: the sum of exp(-(d / d_c)^2) over the others, or the number of others nearer than d_c.
+        The density of a sample: the sum of exp(-(d / d_c)^2) over the others, or the number of others closer than d_c.
     halo : bool, default=False
-        Whether samples of a cluster's halo get the label -1.
+        Whether to give samples in the halo of a cluster the label -1.
     n_jobs : int or None, default=None
-        The number of threads; None and -1 mean all cores. The result is the same for each.
+        The number of threads; None and -1 use all cores. The result does not depend on it.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        The cluster of each sample: 0, 1, ... by falling size with the halo, then by smallest sample index.
+        The cluster of each sample: 0, 1, ... by decreasing size, halo included, then by smallest sample
+        index.
     n_clusters_ : int
         The number of clusters.
     centers_ : ndarray of shape (n_clusters,)
@@ -48,19 +49,19 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
     density_ : ndarray of shape (n_samples,)
         The density (rho) of each sample.
     delta_ : ndarray of shape (n_samples,)
-        The distance to the nearest denser sample; for the densest, the largest of the others.
+        The distance to the nearest denser sample; for the densest sample, the largest value of all others.
     gamma_ : ndarray of shape (n_samples,)
-        Their product; the centres have the largest ones.
+        The product of density and delta; centres have the largest values.
     parents_ : ndarray of shape (n_samples,)
-        The nearest denser sample; the densest is its own.
+        The nearest denser sample; for the densest sample, the sample itself.
     halo_mask_ : ndarray of shape (n_samples,)
-        True for samples that are less dense than their cluster is at its border with another.
+        True for samples that are less dense than the border of their cluster with another one.
     cutoff_ : float
         The cutoff distance d_c.
     n_features_in_ : int
         The number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, if X was a data frame with string column names.
+        The names of these features, if X is a data frame with string column names.
 
     References
     ----------
@@ -98,20 +99,20 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The samples. It is not changed.
+            The samples, which are not modified.
         y : ignored
-            Here for scikit-learn's conventions.
+            Not used, present for API consistency by convention.
 
         Returns
         -------
         DensityPeaks
-            The fitted estimator itself.
+            The fitted estimator.
         """
         from kfuse.baselines.pairs import Pairs, follow_parents  # noqa: PLC0415 - numba is slow to import
-        from kfuse.core.tree import labels_by_size  # noqa: PLC0415
+        from kfuse.core.order import labels_by_size  # noqa: PLC0415
 
         checks.check_number("percent", self.percent, 0, 100)
-        validation._check_choice("kernel", self.kernel, KERNELS)
+        parameters.check_choice("kernel", self.kernel, KERNELS)
         pairs = Pairs(*checks.start(self, X))
         cutoff = self._cutoff(pairs)
         self.density_ = _density(pairs, cutoff, self.kernel)
@@ -136,20 +137,20 @@ class DensityPeaks(ClusterMixin, BaseEstimator):
         return self
 
     def _cutoff(self, pairs: Pairs) -> float:
-        """Step 1: d_c."""
+        """Compute the cutoff distance d_c (step 1)."""
         n_pairs = pairs.n_samples * (pairs.n_samples - 1) // 2
         position = max(1, round(self.percent / 100 * n_pairs))
         cutoff = pairs.order_statistic(position)
         if cutoff == 0:
             raise ValueError(
                 f"The cutoff distance is 0, because at least {position} of the {n_pairs} pairs of samples are "
-                f"duplicates: remove duplicates, or raise percent from {self.percent:g}."
+                f"duplicates: remove duplicates, or increase percent from {self.percent:g}."
             )
         return cutoff
 
 
 def _density(pairs: Pairs, cutoff: float, kernel: str) -> NDArray[np.float64]:
-    """Step 2: rho."""
+    """Compute the density rho of each sample (step 2)."""
     from kfuse.baselines.pairs import cutoff_density, gaussian_density  # noqa: PLC0415 - numba is slow to import
 
     estimate = {"gaussian": gaussian_density, "cutoff": cutoff_density}[kernel]
@@ -163,7 +164,7 @@ def _density(pairs: Pairs, cutoff: float, kernel: str) -> NDArray[np.float64]:
 
 
 def _halo(pairs: Pairs, cutoff: float, density: NDArray[np.float64], labels: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Step 5: which samples are less dense than the border of their cluster."""
+    """Find the samples that are less dense than the border of their cluster (step 5)."""
     from kfuse.baselines.pairs import border_density  # noqa: PLC0415 - numba is slow to import
 
     of_samples = np.empty(pairs.n_samples)

@@ -1,8 +1,6 @@
-"""LDP-MST, a minimum spanning tree of local density peaks."""
+"""LDP-MST: clustering with a minimum spanning tree of local density peaks."""
 
 from __future__ import annotations
-
-import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,32 +10,32 @@ from kfuse.baselines import checks
 
 
 class LDPMST(ClusterMixin, BaseEstimator):
-    """Clustering with a minimum spanning tree of local density peaks (LDP-MST) of Cheng and others.
+    """Clustering with a minimum spanning tree of local density peaks (LDP-MST) by Cheng et al.
 
-    Samples climb to local density peaks; a minimum spanning tree joins the peaks by a distance that is short where
-    they share many dense neighbours; its longest edges are cut, unless that would leave too small a cluster. Features
-    are expected in [0, 1], for example from :class:`~sklearn.preprocessing.MinMaxScaler`.
+    Each sample is assigned to a local density peak; a minimum spanning tree joins the peaks by a distance that is short
+    if they share many dense neighbours; its longest edges are cut, unless a cluster would become too small. Features
+    should be scaled to [0, 1], for example with :class:`~sklearn.preprocessing.MinMaxScaler`.
 
     Parameters
     ----------
     n_clusters : int, default=2
         The number of clusters. If there are fewer peaks, or no cut leaves both sides large enough, there are fewer
-        clusters, and a warning says so.
+        clusters, with a warning.
     ratio : float, default=0.018
-        The size of the smallest cluster to be cut off, as a share of the samples.
+        The minimum size of a cluster that is cut off, as a fraction of the samples.
     n_jobs : int or None, default=None
-        The number of threads; None and -1 mean all cores. The result is the same for each.
+        The number of threads; None and -1 use all cores. The result does not depend on it.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        The cluster of each sample: 0, 1, ... by falling size, then by smallest sample index.
+        The cluster of each sample: 0, 1, ... by decreasing size, then by smallest sample index.
     n_clusters_ : int
         The number of clusters found.
     peaks_ : ndarray of shape (n_peaks,)
-        The samples that are local density peaks.
+        The indices of the samples that are local density peaks.
     peak_labels_ : ndarray of shape (n_samples,)
-        For each sample, the position in `peaks_` of the peak that it climbs to.
+        For each sample, the position in `peaks_` of its peak.
     density_ : ndarray of shape (n_samples,)
         The density (rho) of each sample.
     natural_value_ : int
@@ -45,7 +43,7 @@ class LDPMST(ClusterMixin, BaseEstimator):
     n_features_in_ : int
         The number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, if X was a data frame with string column names.
+        The names of these features, if X is a data frame with string column names.
 
     References
     ----------
@@ -73,22 +71,23 @@ class LDPMST(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The samples. It is not changed.
+            The samples, which are not modified.
         y : ignored
-            Here for scikit-learn's conventions.
+            Not used, present for API consistency by convention.
 
         Returns
         -------
         LDPMST
-            The fitted estimator itself.
+            The fitted estimator.
         """
         from kfuse.baselines import peaks as peaks_  # noqa: PLC0415 - numba is slow to import
-        from kfuse.core.neighbors import NeighborTable, choose_search  # noqa: PLC0415
-        from kfuse.core.tree import labels_by_size  # noqa: PLC0415
+        from kfuse.core.execution import Execution  # noqa: PLC0415
+        from kfuse.core.order import labels_by_size  # noqa: PLC0415
+        from kfuse.core.search import NeighborTable, choose_search  # noqa: PLC0415
 
         checks.check_number("ratio", self.ratio, 0, 1)
         data, n_threads = checks.start(self, X)
-        neighbors = NeighborTable(choose_search(data, "euclidean", "auto"), n_threads)
+        neighbors = NeighborTable(choose_search(data, "euclidean", "auto"), Execution(n_threads))
         natural = peaks_.natural_neighbors(neighbors)
         found = peaks_.find_peaks(neighbors, natural)
         tree = peaks_.spanning_tree(neighbors, natural.natural_value, found)
@@ -96,20 +95,16 @@ class LDPMST(ClusterMixin, BaseEstimator):
         clusters = peaks_.cut(tree, np.bincount(found.labels), smallest, self.n_clusters)
 
         self.natural_value_ = natural.natural_value
-        with np.errstate(over="ignore"):  # the closest samples may be too dense for float64
+        with np.errstate(over="ignore"):  # densities of very close samples may exceed float64
             self.density_ = np.nan_to_num(found.density / neighbors.distances.unit)
         self.peaks_, self.peak_labels_ = found.peaks, found.labels
         self.labels_ = labels_by_size(clusters[found.labels])
         self.n_clusters_ = int(self.labels_.max()) + 1
-        self._warn_if_fewer(smallest)
+        if self.n_clusters_ < self.n_clusters:
+            checks.warn_of_fewer(self.n_clusters_, self.n_clusters, self._why_fewer(smallest))
         return self
 
-    def _warn_if_fewer(self, smallest: float) -> None:
-        if self.n_clusters_ == self.n_clusters:
-            return
-        there_are = "is 1 cluster" if self.n_clusters_ == 1 else f"are {self.n_clusters_} clusters"
+    def _why_fewer(self, smallest: float) -> str:
         if self.peaks_.size <= self.n_clusters:
-            why = f"The data has {self.peaks_.size} local density peak{'s' * (self.peaks_.size > 1)}"
-        else:
-            why = f"No other cut leaves clusters of at least {smallest:g} samples (ratio={self.ratio:g})"
-        warnings.warn(f"{why}, so there {there_are} instead of {self.n_clusters}.", stacklevel=3)
+            return f"The data has {self.peaks_.size} local density peak{'s' * (self.peaks_.size > 1)}"
+        return f"No other cut leaves clusters of at least {smallest:g} samples (ratio={self.ratio:g})"

@@ -1,8 +1,8 @@
-"""The methods of the study, each by its name in the tables: how to make it, and what it is allowed to try.
+"""The methods of the study by their names in the tables: how to create each one, and its parameter grid.
 
-The paper's rule is followed: a method that takes the number of clusters gets the true one, a method with parameters is
-reported at the best of a stated grid. Grids are meant for features scaled to
-[0, 1]; those that depend on the spacing of the samples are functions of the data.
+As in the paper, a method that needs the number of clusters gets the true one, and a method with other parameters is
+reported with the best setting of a stated grid. Grids are meant for features scaled to [0, 1]; those that depend on the
+spacing of the samples are functions of the data.
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ Grid = Mapping[str, Sequence[Any]]
 
 
 class Method(NamedTuple):
-    """One method, for any data set."""
+    """One method of the study."""
 
     name: str  # as in the tables
-    make: Callable[..., Any]  # make(n_clusters, random_state, **parameters) gives an estimator with fit_predict
-    grid: Grid | Callable[[NDArray[Any]], Grid] = {}  # noqa: RUF012 - the parameters tried, or a function of X for them
-    repeats: int = 1  # the best of so many random states is reported
-    requires: str | None = None  # the module that must be importable
+    make: Callable[..., Any]  # make(n_clusters, random_state, **parameters) returns an estimator with fit_predict
+    grid: Grid | Callable[[NDArray[Any]], Grid] = {}  # noqa: RUF012 - the parameters to try, or a function of X that returns them
+    repeats: int = 1  # the number of random states, of which the best is reported
+    requires: str | None = None  # a module that must be installed
     note: str = ""
-    needs_number: bool = True  # whether it takes the number of clusters; else it finds one
+    needs_number: bool = True  # whether it needs the number of clusters
 
     def settings(self, X: ArrayLike) -> list[dict[str, Any]]:
-        """Every combination of parameters to try on X; one without parameters if there are none."""
+        """Return all combinations of parameters to try on X; a single empty one if there are no parameters."""
         from sklearn.model_selection import ParameterGrid  # noqa: PLC0415 - slow to import
 
         return list(ParameterGrid(self.grid(np.asarray(X)) if callable(self.grid) else self.grid))
 
     def is_available(self) -> bool:
-        """Whether the package that it needs is installed."""
+        """Return whether the required package is installed."""
         return self.requires is None or find_spec(self.requires) is not None
 
 
 class Linkage(ClusterMixin, BaseEstimator):
-    """A linkage of scipy, cut at a number of clusters.
+    """A linkage of scipy, cut into a number of clusters.
 
     Parameters
     ----------
     n_clusters : int, default=2
         The number of clusters.
     method : str, default="single"
-        The linkage: "single", "ward", or another that :func:`scipy.cluster.hierarchy.linkage` takes.
+        The linkage: "single", "ward", or another one that :func:`scipy.cluster.hierarchy.linkage` accepts.
 
     Attributes
     ----------
@@ -72,11 +72,11 @@ class Linkage(ClusterMixin, BaseEstimator):
 
     def fit(self, X: ArrayLike, y: object = None) -> Linkage:
         """Cluster X; `y` is ignored."""
-        from kfuse.core.tree import labels_by_size  # noqa: PLC0415 - numba is slow to import
+        from kfuse.core.order import labels_by_size  # noqa: PLC0415 - numba is slow to import
 
         data = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         merges = linkage(data, self.method)
-        # The criterion "maxclust" of scipy before 1.11 does not reach the last numbers.
+        # Before scipy 1.11, the criterion "maxclust" fails for the largest numbers of clusters.
         last = len(merges) - self.n_clusters
         height = merges[last, 2] if last >= 0 else -1.0
         labels = fcluster(merges, height, criterion="distance")
@@ -87,19 +87,19 @@ class Linkage(ClusterMixin, BaseEstimator):
 def make_estimator(
     kind: str, passed_on: Sequence[str], n_clusters: int | None, random_state: int | None = None, **parameters: Any
 ) -> Any:
-    """Import a class by its full name, and make it with those of the two arguments that it takes."""
+    """Import a class by its full name, and create it with those of the two arguments that it accepts."""
     module, _, name = kind.rpartition(".")
     arguments = {"n_clusters": n_clusters, "random_state": random_state}
     return getattr(import_module(module), name)(**{key: arguments[key] for key in passed_on}, **parameters)
 
 
 def _of(kind: str, *passed_on: str, **fixed: Any) -> Callable[..., Any]:
-    """A `make` for a class, with parameters that are the same on all data."""
+    """Return a `make` function for a class, with parameters that are the same for all data."""
     return partial(make_estimator, kind, passed_on, **fixed)
 
 
 def _preferences(X: NDArray[Any]) -> Grid:
-    """AP: preferences from half to a thousand times the median similarity, which gives ever fewer clusters."""
+    """Return AP preferences from 0.5 to 1000 times the median similarity, for ever fewer clusters."""
     from sklearn.metrics import euclidean_distances  # noqa: PLC0415 - slow to import
 
     some = X[:: max(1, len(X) // 2000)]
@@ -108,7 +108,7 @@ def _preferences(X: NDArray[Any]) -> Grid:
 
 
 def _radii(X: NDArray[Any]) -> Grid:
-    """DBSCAN: radii from a third of the usual distance to the 10th neighbour to four times it."""
+    """Return DBSCAN radii from a third to four times the median distance to the 10th neighbour."""
     from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415 - slow to import
 
     k = min(10, len(X) - 1)
@@ -117,7 +117,7 @@ def _radii(X: NDArray[Any]) -> Grid:
 
 
 def _bandwidths(X: NDArray[Any]) -> Grid:
-    """Mean shift: bandwidths that hold from 1 to 50 % of the samples."""
+    """Return mean shift bandwidths that cover from 1 to 50 % of the samples."""
     from sklearn.cluster import estimate_bandwidth  # noqa: PLC0415 - slow to import
 
     shares = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
@@ -152,7 +152,7 @@ _METHODS = (
         note="affinity propagation; its memory grows with the square of the samples",
         needs_number=False,
     ),
-    # The printed values are those of the run with the lowest inertia, not of the one with the best score.
+    # The paper's values are those of the run with the lowest inertia, not of the run with the best score.
     Method("K-means", _of("sklearn.cluster.KMeans", NUMBER, SEED, n_init=20), note="the lowest inertia of 20 runs"),
     Method("DBSCAN", _of("sklearn.cluster.DBSCAN"), _radii, needs_number=False),
     Method(
@@ -181,12 +181,12 @@ _METHODS = (
 )
 METHODS: dict[str, Method] = {method.name: method for method in _METHODS}
 
-# Rows of the paper's tables that cannot be run, with the reason.
+# Rows of the paper's tables that cannot be reproduced, with the reason.
 PRINTED_ONLY: dict[str, str] = {
     "ANN-DPC": "Its formulas are not public: only the printed values are shown. WANN-DPC is its public successor.",
 }
 
 
 def available() -> list[str]:
-    """Names of the methods that can run here."""
+    """Return the names of the methods whose packages are installed."""
     return [name for name, method in METHODS.items() if method.is_available()]

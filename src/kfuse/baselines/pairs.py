@@ -1,4 +1,4 @@
-"""What needs the distance of every pair of samples: a block of rows at a time, computed anew in each pass."""
+"""Computations on the distances of all pairs of samples, recomputed in each pass, a block of rows at a time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import array_kernel, kernel
 from kfuse.core.distances import EuclideanDistances
-from kfuse.core.neighbors import ENTRIES_PER_BLOCK
-from kfuse.core.threads import over_ranges
+from kfuse.core.execution import Execution
+from kfuse.core.kernels import array_kernel, kernel
+from kfuse.core.search.base import ENTRIES_PER_BLOCK
 
-# Distances are at least 0, so their bits, read as whole numbers, order as they do; counts for 16 stay in the cache.
+# Non-negative floats have the same order as their bits read as integers. Counts for 16 bits fit into the CPU cache.
 DIGIT_BITS = 16
 DIGITS = 4
 
@@ -24,10 +24,10 @@ Visit = Callable[[NDArray[np.intp], NDArray[np.float64]], None]
 
 
 class Ascent(NamedTuple):
-    """Where each sample climbs to."""
+    """The nearest denser sample of each sample."""
 
-    order: NDArray[np.intp]  # samples by falling density, of equal ones by index
-    parents: NDArray[np.intp]  # the nearest denser sample; on ties the first in `order`; the first sample's is itself
+    order: NDArray[np.intp]  # samples by decreasing density, then by index
+    parents: NDArray[np.intp]  # the nearest denser sample, on ties the first in `order`; the first sample has itself
     heights: NDArray[np.float64]  # the distance to it, 0 for the first sample
     largest: float  # distance between any two samples
 
@@ -40,23 +40,23 @@ class Pairs:
         self.n_samples = X.shape[0]
         self.n_threads = n_threads
         self._rows_per_block = max(1, ENTRIES_PER_BLOCK // self.n_samples)
-        # What all distances together prepare is there before threads start, and a single block need not come again.
+        # Computed before threads start, because the first call prepares shared data; a single block is not recomputed.
         self._first_block = self.distances.rows(np.arange(min(self.n_samples, self._rows_per_block)))
 
     def visit(self, visit: Visit) -> None:
-        """Call ``visit(rows, block)`` for blocks of rows of the distances to all samples, each row once."""
+        """Call ``visit(rows, block)`` once for each block of rows of the distance matrix."""
 
         def task(start: int, stop: int) -> None:
             rows = np.arange(start, stop)
             visit(rows, self._first_block if start == 0 else self.distances.rows(rows))
 
-        over_ranges(task, self.n_samples, self._rows_per_block, self.n_threads)
+        Execution(self.n_threads).over_ranges(task, self.n_samples, self._rows_per_block)
 
     def order_statistic(self, position: int) -> float:
-        """The distance at a 1-based position in the sorted distances of all pairs.
+        """Return the distance at a 1-based position among the sorted distances of all pairs.
 
-        The distance is read digit by digit from the highest, each from a count of the distances that agree with it
-        so far: it is exact, and takes four passes whatever the data.
+        A radix selection: each pass counts the next 16-bit digit of the distances that share the digits found so far.
+        The result is exact, and takes four passes for any data.
         """
         prefix = 0
         for digit in reversed(range(DIGITS)):
@@ -69,7 +69,7 @@ class Pairs:
         return float(np.array(prefix, dtype=np.int64).view(np.float64))
 
     def ascent(self, density: NDArray[np.float64]) -> Ascent:
-        """Find the nearest denser sample of each."""
+        """Find the nearest denser sample of each sample."""
         order = np.argsort(-density, kind="stable")
         rank = np.empty_like(order)
         rank[order] = np.arange(order.size)
@@ -98,7 +98,7 @@ def _count(
 
 @array_kernel
 def count_digits(rows: NDArray[np.intp], bits: NDArray[np.int64], prefix: int, shift: int) -> NDArray[np.int64]:
-    """Count the next digit of the distances to later samples that start with `prefix`."""
+    """Count the values of the next digit among the distances to later samples that start with `prefix`."""
     counts = np.zeros(1 << DIGIT_BITS, dtype=np.int64)
     for row in range(rows.size):
         for column in range(rows[row] + 1, bits.shape[1]):
@@ -139,7 +139,7 @@ def gaussian_density(rows: NDArray[np.intp], block: NDArray[np.float64], cutoff:
 
 @array_kernel
 def cutoff_density(rows: NDArray[np.intp], block: NDArray[np.float64], cutoff: float) -> NDArray[np.float64]:
-    """Count the other samples nearer than `cutoff`."""
+    """Count the other samples closer than `cutoff`."""
     density = np.zeros(rows.size)
     for row in range(rows.size):
         for column in range(block.shape[1]):
@@ -156,7 +156,7 @@ def border_density(
     density: NDArray[np.float64],
     labels: NDArray[np.intp],
 ) -> NDArray[np.float64]:
-    """Find the largest mean density of each sample and one of another cluster within `cutoff`, 0 if there is none."""
+    """Find the largest mean density of each sample and one of another cluster within `cutoff`; 0 if there is none."""
     border = np.zeros(rows.size)
     for row in range(rows.size):
         own = rows[row]
@@ -168,7 +168,7 @@ def border_density(
 
 @kernel
 def follow_parents(order: NDArray[np.intp], parents: NDArray[np.intp], labels: NDArray[np.intp]) -> None:
-    """Give each sample without a label (-1) that of its parent, in an order in which parents come first."""
+    """Copy the label of the parent to each unlabelled (-1) sample, in an order in which parents come first."""
     for sample in order:
         if labels[sample] < 0:
             labels[sample] = labels[parents[sample]]

@@ -9,34 +9,35 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from kfuse.core import natural
-from kfuse.core.compiled import array_kernel, kernel
-from kfuse.core.density import densest, positive_sums, sum_in_order
-from kfuse.core.natural import NaturalNeighbors
-from kfuse.core.neighbors import NeighborTable
+from kfuse.core.kernels import array_kernel, kernel
+from kfuse.core.natural import NaturalNeighbors, sum_in_order
+from kfuse.core.order import is_shorter, roots
+from kfuse.core.paper.density import densest, positive_sums
+from kfuse.core.search import NeighborTable
 
 
 class LocalPeaks(NamedTuple):
-    """The local density peaks, and who climbs to which."""
+    """The local density peaks, and the peak of each sample."""
 
     density: NDArray[np.float64]  # in the distances' unit
-    peaks: NDArray[np.intp]  # samples, ascending
-    labels: NDArray[np.intp]  # of each sample: the position of its peak in `peaks`
+    peaks: NDArray[np.intp]  # sample indices, ascending
+    labels: NDArray[np.intp]  # for each sample, the position of its peak in `peaks`
 
 
 class SpanningTree(NamedTuple):
     """The minimum spanning tree of the peaks, grown from the first."""
 
-    order: NDArray[np.intp]  # peaks in the order of joining
-    parents: NDArray[np.intp]  # what each joined; the first peak's is itself
+    order: NDArray[np.intp]  # peaks in the order in which they are added
+    parents: NDArray[np.intp]  # the peak each one is joined to; the first peak has itself
     lengths: NDArray[np.float64]  # of the edge to the parent
 
 
 def natural_neighbors(neighbors: NeighborTable) -> NaturalNeighbors:
-    """Step 1: as kFuse's search, but it stops as soon as every sample is somebody's neighbour.
+    """Search natural neighbours as kFuse does, but stop as soon as every sample is a neighbour of another (step 1).
 
-    KFuse's stops at the first round that finds nobody new, which is one round later then.
+    kFuse stops at the first round that changes nothing, which is one round later in that case.
     """
-    found = natural.search(neighbors)
+    found = natural.find_natural_neighbors(neighbors)
     fewer = found.natural_value - 1
     counts = np.zeros(neighbors.n_samples, dtype=np.int64)
     for block in neighbors.blocks(fewer) if fewer > 0 else ():
@@ -45,25 +46,23 @@ def natural_neighbors(neighbors: NeighborTable) -> NaturalNeighbors:
 
 
 def find_peaks(neighbors: NeighborTable, found: NaturalNeighbors) -> LocalPeaks:
-    """Steps 2 and 3: densities over max(nb) neighbours, then each sample climbs among its lambda neighbours."""
+    """Compute densities from max(nb) neighbours; assign samples to peaks by lambda neighbours (steps 2 and 3)."""
     sums = np.empty(neighbors.n_samples)
     for block in neighbors.blocks(found.n_neighbors):
         sums[block.rows] = sum_in_order(block.distances)
-    with np.errstate(over="ignore"):  # distances near the smallest float have densities beyond the largest
+    with np.errstate(over="ignore"):  # densities of tiny distances may exceed float64
         density = np.nan_to_num(found.reverse_counts / positive_sums(sums))
-    roots = np.arange(neighbors.n_samples)
+    representatives = np.arange(neighbors.n_samples)
     for block in neighbors.blocks(found.natural_value):
-        roots[block.rows] = densest(block.rows, block.indices, density)
-    while (roots[roots] != roots).any():
-        roots = roots[roots]
-    peaks, labels = np.unique(roots, return_inverse=True)
+        representatives[block.rows] = densest(block.rows, block.indices, density)
+    peaks, labels = np.unique(roots(representatives), return_inverse=True)
     return LocalPeaks(density, peaks, labels.ravel())
 
 
 def spanning_tree(neighbors: NeighborTable, natural_value: int, found: LocalPeaks) -> SpanningTree:
-    """Steps 4 and 5: join the peaks by their shared neighbours; ties go to the pair (i, j) that comes first.
+    """Build the minimum spanning tree of the peaks; ties go to the first pair (i, j) (steps 4 and 5).
 
-    Prim's algorithm computes the lengths from one peak at a time, so that no table of all pairs of peaks is made.
+    Prim's algorithm needs the lengths from one peak at a time, so no matrix of all pairs of peaks is stored.
     """
     counts, densities = _shared(neighbors, natural_value, found)
     between = neighbors.distances.subset(found.peaks)
@@ -87,7 +86,7 @@ def spanning_tree(neighbors: NeighborTable, natural_value: int, found: LocalPeak
 
 
 def _shared(neighbors: NeighborTable, natural_value: int, found: LocalPeaks) -> tuple[csr_array, csr_array]:
-    """Count the samples that each two peaks' neighbourhoods share, and add up their densities."""
+    """Count the samples that the neighbourhoods of two peaks share, and sum their densities."""
     rows, samples = [found.labels], [np.arange(neighbors.n_samples)]
     for block in neighbors.blocks(natural_value):
         rows.append(np.repeat(found.labels[block.rows], natural_value))
@@ -107,14 +106,6 @@ def _shared(neighbors: NeighborTable, natural_value: int, found: LocalPeaks) -> 
 
 
 @kernel
-def comes_first(length: float, a: int, b: int, other_length: float, c: int, d: int) -> bool:
-    """Whether edge (a, b) precedes edge (c, d): by length, then by smaller and larger end."""
-    if length != other_length:
-        return length < other_length
-    return (min(a, b), max(a, b)) < (min(c, d), max(c, d))
-
-
-@kernel
 def next_to_join(
     peak: int,
     lengths: NDArray[np.float64],
@@ -122,20 +113,20 @@ def next_to_join(
     parents: NDArray[np.intp],
     shortest: NDArray[np.float64],
 ) -> int:
-    """Note the edges from a peak that has just joined, and find the one that joins next."""
+    """Update the shortest edges with those of the peak added last, and return the peak to add next."""
     best = -1
     for other in range(joined.size):
         if joined[other]:
             continue
-        if parents[other] == other or comes_first(lengths[other], peak, other, shortest[other], parents[other], other):
+        if parents[other] == other or is_shorter(lengths[other], peak, other, shortest[other], parents[other], other):
             parents[other], shortest[other] = peak, lengths[other]
-        if best < 0 or comes_first(shortest[other], parents[other], other, shortest[best], parents[best], best):
+        if best < 0 or is_shorter(shortest[other], parents[other], other, shortest[best], parents[best], best):
             best = other
     return best
 
 
 def cut(tree: SpanningTree, sizes: NDArray[np.intp], smallest: float, n_clusters: int) -> NDArray[np.intp]:
-    """Step 5: visit edges from the longest, ties by (i, j), and cut where both sides keep `smallest` samples."""
+    """Cut the longest edges first, ties by (i, j), if both sides keep `smallest` samples (step 5)."""
     if sizes.size <= n_clusters:
         return np.arange(sizes.size)
     heads = tree.order[1:]
@@ -153,15 +144,15 @@ def cut_edges(
     smallest: float,
     n_clusters: int,
 ) -> NDArray[np.intp]:
-    """Cut edges, each named by its head, and number the pieces."""
-    below = sizes.copy()  # samples in what hangs on each peak, itself included
+    """Cut edges, each given by its head, and number the components."""
+    below = sizes.copy()  # samples in the subtree of each peak
     for head in order[:0:-1]:
         below[parents[head]] += below[head]
     is_top = np.zeros(order.size, dtype=np.bool_)
     is_top[order[0]] = True
-    n_pieces = 1
+    n_components = 1
     for head in heads:
-        if n_pieces == n_clusters:
+        if n_components == n_clusters:
             break
         top = parents[head]
         while not is_top[top]:
@@ -173,13 +164,13 @@ def cut_edges(
                 above = parents[above]
             below[top] -= below[head]
             is_top[head] = True
-            n_pieces += 1
-    pieces = np.empty(order.size, dtype=np.intp)
+            n_components += 1
+    components = np.empty(order.size, dtype=np.intp)
     n_numbered = 0
     for peak in order:
         if is_top[peak]:
-            pieces[peak] = n_numbered
+            components[peak] = n_numbered
             n_numbered += 1
         else:
-            pieces[peak] = pieces[parents[peak]]
-    return pieces
+            components[peak] = components[parents[peak]]
+    return components

@@ -1,42 +1,41 @@
-"""WANN-DPC, density peaks with weighted adaptive nearest neighbours."""
+"""WANN-DPC: density peaks clustering with weighted adaptive nearest neighbours."""
 
 from __future__ import annotations
-
-import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from kfuse import validation
+from kfuse._validation import parameters
 from kfuse.baselines import checks
 
 
 class WANNDPC(ClusterMixin, BaseEstimator):
-    """Density peaks clustering with weighted adaptive nearest neighbours (WANN-DPC) of Xie and others.
+    """Density peaks clustering with weighted adaptive nearest neighbours (WANN-DPC) by Xie et al.
 
-    The largest gap among the distances to a sample's neighbours tells close from far ones. Centres are found one
-    after the other, each dense, far from any denser sample and far from what the centres before it have absorbed;
-    labels then spread along close neighbours. Time grows with the square of the number of samples, memory does not.
+    The largest gap between successive neighbour distances separates a sample's close neighbours from its far ones.
+    Centres are found one by one, each dense, far from any denser sample and far from the samples that earlier centres
+    have absorbed; labels then spread along close neighbours. Time grows with the square of the number of samples,
+    memory does not.
 
-    It is the public successor of ANN-DPC, the formulas of which are not public. Features are expected in [0, 1], for
-    example from :class:`~sklearn.preprocessing.MinMaxScaler`.
+    WANN-DPC is the published successor of ANN-DPC, whose formulas are not public. Features should be scaled to [0, 1],
+    for example with :class:`~sklearn.preprocessing.MinMaxScaler`.
 
     Parameters
     ----------
     n_clusters : int, default=2
-        The number of clusters. If the first centres absorb all samples, there are fewer, and a warning says so.
+        The number of clusters. If the first centres absorb all samples, there are fewer clusters, with a warning.
     correction : float, default=2.5
-        How much the distance to labelled samples counts in the choice of the next centre.
+        The weight of the distance to labelled samples in the choice of the next centre.
     most_neighbors : int, default=30
-        The most neighbours to look at (T).
+        The maximum number of neighbours to consider (T).
     n_jobs : int or None, default=None
-        The number of threads; None and -1 mean all cores. The result is the same for each.
+        The number of threads; None and -1 use all cores. The result does not depend on it.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        The cluster of each sample: 0, 1, ... by falling size, then by smallest sample index.
+        The cluster of each sample: 0, 1, ... by decreasing size, then by smallest sample index.
     n_clusters_ : int
         The number of clusters found.
     centers_ : ndarray of shape (`n_clusters_`,)
@@ -44,15 +43,15 @@ class WANNDPC(ClusterMixin, BaseEstimator):
     density_ : ndarray of shape (n_samples,)
         The density (rho) of each sample.
     delta_ : ndarray of shape (n_samples,)
-        The distance to the nearest denser sample; for the densest, the largest distance of all.
+        The distance to the nearest denser sample; for the densest sample, the largest of all distances.
     parents_ : ndarray of shape (n_samples,)
-        The nearest denser sample; the densest is its own.
+        The nearest denser sample; for the densest sample, the sample itself.
     close_counts_ : ndarray of shape (n_samples,)
-        How many close neighbours each sample has.
+        The number of close neighbours of each sample.
     n_features_in_ : int
         The number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, if X was a data frame with string column names.
+        The names of these features, if X is a data frame with string column names.
 
     References
     ----------
@@ -89,22 +88,22 @@ class WANNDPC(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The samples. It is not changed.
+            The samples, which are not modified.
         y : ignored
-            Here for scikit-learn's conventions.
+            Not used, present for API consistency by convention.
 
         Returns
         -------
         WANNDPC
-            The fitted estimator itself.
+            The fitted estimator.
         """
         from kfuse.baselines import close  # noqa: PLC0415 - numba is slow to import
         from kfuse.baselines.pairs import Pairs, follow_parents  # noqa: PLC0415
-        from kfuse.core.tree import labels_by_size  # noqa: PLC0415
+        from kfuse.core.order import labels_by_size  # noqa: PLC0415
 
         checks.check_number("correction", self.correction, 0, 1e6)
-        if not validation._is_whole(self.most_neighbors) or self.most_neighbors < 2:
-            raise ValueError(f"most_neighbors must be a whole number of at least 2, got {self.most_neighbors!r}.")
+        if not parameters.is_whole(self.most_neighbors) or self.most_neighbors < 2:
+            raise ValueError(f"most_neighbors must be an integer of at least 2, got {self.most_neighbors!r}.")
         job = checks.start(self, X)
         pairs = Pairs(*job)
         near = close.find(*job, self.most_neighbors)
@@ -124,9 +123,5 @@ class WANNDPC(ClusterMixin, BaseEstimator):
         self.centers_ = centers[np.argsort(self.labels_[centers])]
         self.n_clusters_ = centers.size
         if self.n_clusters_ < self.n_clusters:
-            there_are = "is 1 cluster" if self.n_clusters_ == 1 else f"are {self.n_clusters_} clusters"
-            warnings.warn(
-                f"The first centres absorbed all samples, so there {there_are} instead of {self.n_clusters}.",
-                stacklevel=2,
-            )
+            checks.warn_of_fewer(self.n_clusters_, self.n_clusters, "The first centres absorbed all samples")
         return self

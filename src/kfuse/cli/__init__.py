@@ -8,7 +8,7 @@ NEEDS = {"typer", "rich", "polars"}
 
 
 def main() -> None:
-    """Run the command line, or say in one line what to install."""
+    """Run the command line, or print in one line what to install."""
     try:
         from kfuse.cli.app import app  # noqa: PLC0415 - its dependencies are optional
 

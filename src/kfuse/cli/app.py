@@ -1,4 +1,4 @@
-"""The commands. What they need is imported when they run, so that help is there at once."""
+"""The commands and their options. Each imports its implementation when it runs, so that help shows at once."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 import typer
 
 from kfuse import __version__
-from kfuse.cli.formats import Writable
 from kfuse.cli.options import Choice, Json, Method, Output, Quiet, Source, command
+from kfuse.tables.formats import Writable
 
 app = typer.Typer(
-    help="Cluster by density, with nothing to tune.",
+    help="Density-based clustering without parameters to tune.",
     epilog="Try: kfuse demo",
     context_settings={"help_option_names": ["-h", "--help"]},
     add_completion=False,
@@ -33,7 +33,7 @@ def start(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Hold the options that stand before a command; typer needs the function, nothing calls it."""
+    """Declare the options that come before a command; typer needs the function."""
 
 
 @command(app, "cluster")
@@ -43,10 +43,10 @@ def run_cluster(
     method: Method,
     output: Output,
 ) -> None:
-    """Give every row of a table the number of its cluster."""
-    from kfuse.cli import labelling  # noqa: PLC0415 - slow to import
+    """Cluster the rows of a table and write their labels."""
+    from kfuse.cli.commands import cluster  # noqa: PLC0415 - slow to import
 
-    labelling.run(source, choice, method, output)
+    cluster.run(source, choice, method, output)
 
 
 @command(app, "suggest")
@@ -54,14 +54,14 @@ def run_suggest(
     source: Source,
     choice: Choice,
     method: Method,
-    most: Annotated[int, typer.Option("-n", metavar="N", min=1, help="How many numbers to list.")] = 5,
+    most: Annotated[int, typer.Option("-n", metavar="N", min=1, help="How many to list.")] = 5,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Rank the numbers of clusters that the data suggests."""
-    from kfuse.cli import suggesting  # noqa: PLC0415 - slow to import
+    from kfuse.cli.commands import suggest  # noqa: PLC0415 - slow to import
 
-    suggesting.run(source, choice, method, most, as_json=as_json, quiet=quiet)
+    suggest.run(source, choice, method, most, as_json=as_json, quiet=quiet)
 
 
 @command(app, "plot")
@@ -70,18 +70,18 @@ def run_plot(
     choice: Choice,
     method: Method,
     out: Annotated[
-        Path, typer.Option("-o", "--out", metavar="FILE", readable=False, help="The picture: .png, .svg or .pdf.")
+        Path, typer.Option("-o", "--out", metavar="FILE", readable=False, help="The image file: .png, .svg or .pdf.")
     ],
     kind: Annotated[
         Literal["scatter", "dendrogram", "curve", "profiles", "subclusters", "density"],
-        typer.Option("--kind", help="What to draw."),
+        typer.Option("--kind", help="What to plot."),
     ] = "scatter",
     quiet: Quiet = False,
 ) -> None:
-    """Draw the clusters, the tree, or another view of the data."""
-    from kfuse.cli import drawing  # noqa: PLC0415 - slow to import
+    """Plot the clusters, the dendrogram, or another view of the data."""
+    from kfuse.cli.commands import plot  # noqa: PLC0415 - slow to import
 
-    drawing.run(source, choice, method, out, kind, quiet=quiet)
+    plot.run(source, choice, method, out, kind, quiet=quiet)
 
 
 @command(app, "report")
@@ -89,16 +89,16 @@ def run_report(
     source: Source,
     choice: Choice,
     method: Method,
-    out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE", readable=False, help="The page to write.")] = Path(
-        "report.html"
-    ),
-    title: Annotated[str | None, typer.Option("--title", help="The title; else the name of DATA.")] = None,
+    out: Annotated[
+        Path, typer.Option("-o", "--out", metavar="FILE", readable=False, help="The HTML file to write.")
+    ] = Path("report.html"),
+    title: Annotated[str | None, typer.Option("--title", help="The title; the name of DATA by default.")] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Write an interactive page of the clusters, one file that works offline."""
-    from kfuse.cli import reporting  # noqa: PLC0415 - slow to import
+    """Write an interactive report, one HTML file that works offline."""
+    from kfuse.cli.commands import report  # noqa: PLC0415 - slow to import
 
-    reporting.run(source, choice, method, out, title, quiet=quiet)
+    report.run(source, choice, method, out, title, quiet=quiet)
 
 
 @command(app, "compare")
@@ -107,18 +107,22 @@ def run_compare(
     choice: Choice,
     method: Method,
     truth: Annotated[
-        str | None, typer.Option("--truth", metavar="COLUMN", help="The true clusters; not clustered by.")
+        str | None,
+        typer.Option("--truth", metavar="COLUMN", help="The column with the true clusters; not clustered by."),
     ] = None,
     methods: Annotated[
-        str | None, typer.Option("--methods", metavar="A,B", help="Run these, at any size; else those that suit.")
+        str | None,
+        typer.Option(
+            "--methods", metavar="A,B", help="Methods to run at any size; by default those that suit the size."
+        ),
     ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run other methods beside kFuse on the same data."""
-    from kfuse.cli import comparing  # noqa: PLC0415 - slow to import
+    """Compare kFuse with other clustering methods on the same data."""
+    from kfuse.cli.commands import compare  # noqa: PLC0415 - slow to import
 
-    comparing.run(source, choice, method, truth, methods, as_json=as_json, quiet=quiet)
+    compare.run(source, choice, method, truth, methods, as_json=as_json, quiet=quiet)
 
 
 @command(app, "demo")
@@ -126,27 +130,28 @@ def run_demo(
     out: Annotated[
         Path,
         typer.Option(
-            "--out", metavar="DIR", readable=False, help="The folder to write to; files of the same name are replaced."
+            "--out", metavar="DIR", readable=False, help="The folder to write to; existing files are replaced."
         ),
     ] = Path("kfuse-demo"),
 ) -> None:
-    """Cluster a made-up data set and draw it."""
-    from kfuse.cli import demo  # noqa: PLC0415 - slow to import
+    """Cluster a synthetic data set and plot it."""
+    from kfuse.cli.commands import demo  # noqa: PLC0415 - slow to import
 
     demo.run(out)
 
 
 @command(app, "datasets")
 def run_datasets(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A data set; else all are listed.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A data set; lists all if not given.")] = None,
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="FILE", readable=False, help="Write it to this file.")
+        Path | None,
+        typer.Option("-o", "--out", metavar="FILE", readable=False, help="The file to write the data set to."),
     ] = None,
-    to: Annotated[Writable | None, typer.Option("--to", help="The format; else that of FILE, or CSV.")] = None,
+    to: Annotated[Writable | None, typer.Option("--to", help="The format; that of FILE by default, or CSV.")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """List labelled data sets to try things on, or write one to a file."""
-    from kfuse.cli import collection  # noqa: PLC0415 - slow to import
+    """List labelled data sets, or write one to a file."""
+    from kfuse.cli.commands import datasets  # noqa: PLC0415 - slow to import
 
-    collection.run(name, out, to, as_json=as_json, quiet=quiet)
+    datasets.run(name, out, to, as_json=as_json, quiet=quiet)

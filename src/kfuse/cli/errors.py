@@ -1,4 +1,4 @@
-"""Failures, each told in one line on standard error."""
+"""Errors of the command line, each printed as one line on standard error."""
 
 from __future__ import annotations
 
@@ -11,44 +11,47 @@ from contextlib import contextmanager
 import typer
 
 from kfuse import memory
+from kfuse.tables.errors import Setting, TableError
 
 
 class CommandError(Exception):
-    """A failure whose message names the culprit and the remedy."""
+    """An error whose message names the culprit and the remedy."""
 
 
 @contextmanager
-def told_in_one_line(*, quiet: bool = False) -> Iterator[None]:
-    """Turn failures into one line on standard error and exit code 1, and show warnings the same way.
+def reported_in_one_line(*, quiet: bool = False) -> Iterator[None]:
+    """Turn errors into one line on standard error and exit code 1, and print warnings the same way.
 
     Parameters
     ----------
     quiet : bool, default=False
-        Whether to keep warnings to oneself.
+        Whether to suppress warnings.
 
     Yields
     ------
     None
-        The block runs with warnings held back until its end.
+        Warnings of the block are held back until its end.
 
     Raises
     ------
     typer.Exit
-        With code 1, after a failure.
+        With code 1, after an error.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             yield
         except BrokenPipeError:
-            raise  # whoever read the output has gone; typer ends quietly
+            raise  # the reader of the output is gone; typer exits quietly
         except CommandError as error:
             failure: str | None = str(error)
+        except TableError as error:
+            failure = in_options(error)
         except MemoryError as error:
-            explained = str(error).startswith(memory.FIRST_WORDS)
-            failure = str(error) if explained else "not enough memory: use fewer rows or columns"
+            is_explained = str(error).startswith(memory.FIRST_WORDS)
+            failure = str(error) if is_explained else "not enough memory: use fewer rows or columns"
         except OSError as error:
-            failure = _os_words(error)
+            failure = _os_message(error)
         else:
             failure = None
     for warning in caught:
@@ -61,18 +64,46 @@ def told_in_one_line(*, quiet: bool = False) -> Iterator[None]:
 
 def say(message: str) -> None:
     """Print one line to standard error."""
-    if sys.stderr is not None:  # closed; print would take standard output instead
+    if sys.stderr is not None:  # None if it is closed; print would then use standard output
         print("kfuse:", " ".join(message.split()), file=sys.stderr)
 
 
-def _os_words(error: OSError) -> str:
+def in_options(error: TableError) -> str:
+    """Return the message of an error about a table, with parameters spelled as options of the command line."""
+    return "".join(part if isinstance(part, str) else _option(part) for part in error.parts)
+
+
+def _option(setting: Setting) -> str:
+    """Spell a parameter of `kfuse.tables` as an option, ready to be pasted into a shell."""
+    name, value = setting
+    if name == "header":
+        return "--header" if value else "--no-header"
+    if value is ...:
+        return {"columns": "--columns NAME,NAME", "format": "--to FORMAT"}[name]
+    if name == "exclude":
+        return f"--exclude {','.join(map(quoted, value))}"  # type: ignore[call-overload]
+    return f"--{name} {_in_shell('tab' if value == chr(9) else str(value))}"
+
+
+def quoted(name: str) -> str:
+    """Quote a column name so that a shell passes it on and `--exclude` reads it as one name."""
+    if any(character in name for character in ',"\r\n') or name.startswith(" "):
+        name = '"' + name.replace('"', '""') + '"'
+    return _in_shell(name)
+
+
+def _in_shell(text: str) -> str:
+    return text if text.replace("_", "").isalnum() else "'" + text.replace("'", "'\\''") + "'"
+
+
+def _os_message(error: OSError) -> str:
     remedies: dict[type[OSError], str] = {
         FileNotFoundError: "check the path",
         IsADirectoryError: "name a file",
         NotADirectoryError: "check the path",
         PermissionError: "change its permissions or choose another path",
     }
-    remedy = next((words for kind, words in remedies.items() if isinstance(error, kind)), "choose another path")
+    remedy = next((advice for kind, advice in remedies.items() if isinstance(error, kind)), "choose another path")
     where = error.filename2 or error.filename
     reason = (error.strerror or str(error)).lower()
     return f"{os.fsdecode(where)}: {reason}: {remedy}" if where else f"{reason}: {remedy}"

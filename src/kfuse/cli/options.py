@@ -1,7 +1,8 @@
-"""The options that commands share, each written once, in groups that a command takes as one parameter."""
+"""The options that commands share, each declared once, in groups that a command takes as one parameter."""
 
 from __future__ import annotations
 
+import csv
 import inspect
 from collections.abc import Callable
 from functools import wraps
@@ -10,16 +11,17 @@ from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 import typer
 
-from kfuse.cli.errors import told_in_one_line
-from kfuse.cli.formats import STREAM, Readable, Writable
+from kfuse.cli.errors import CommandError, reported_in_one_line
+from kfuse.tables.formats import Readable, Writable
 
+STREAM = Path("-")  # standard input or output
 INPUT, CHOICE, METHOD = "Input", "Columns and rows", "Clustering"
-Json = Annotated[bool, typer.Option("--json", help="Print what was found as JSON on standard output.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON to standard output.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but errors.")]
 
 
 class Source(NamedTuple):
-    """Where the table is, and how it is written."""
+    """The data table, and how it is written."""
 
     data: Annotated[
         Path,
@@ -31,37 +33,44 @@ class Source(NamedTuple):
     ]
     form: Annotated[
         Readable | None,
-        typer.Option("--from", rich_help_panel=INPUT, help="The format; else told by the file itself."),
+        typer.Option("--from", rich_help_panel=INPUT, help="The format; detected by default."),
     ] = None
     separator: Annotated[
         str | None,
         typer.Option(
-            metavar="C", rich_help_panel=INPUT, help="What is between values of CSV, such as ';' or tab; else a comma."
+            metavar="C",
+            rich_help_panel=INPUT,
+            help="The separator of CSV values, such as ';' or tab; a comma by default.",
         ),
     ] = None
     header: Annotated[
         bool | None,
-        typer.Option("--header/--no-header", rich_help_panel=INPUT, help="Whether the first line of CSV has names."),
+        typer.Option(
+            "--header/--no-header", rich_help_panel=INPUT, help="Whether the first line of CSV has column names."
+        ),
     ] = None
 
 
 class Choice(NamedTuple):
-    """The columns to cluster by, and what is done to their values first."""
+    """The columns to cluster by, and how their values are prepared."""
 
     columns: Annotated[
-        str | None, typer.Option(metavar="A,B", rich_help_panel=CHOICE, help="Cluster by these columns; else by all.")
+        str | None,
+        typer.Option(metavar="A,B", rich_help_panel=CHOICE, help="Cluster by these columns; by all if not given."),
     ] = None
     exclude: Annotated[
         str | None, typer.Option(metavar="C,D", rich_help_panel=CHOICE, help="Leave these columns out.")
     ] = None
     id: Annotated[
         str | None,
-        typer.Option("--id", metavar="COLUMN", rich_help_panel=CHOICE, help="What names the rows; not clustered by."),
+        typer.Option(
+            "--id", metavar="COLUMN", rich_help_panel=CHOICE, help="The column that identifies rows; not clustered by."
+        ),
     ] = None
     missing: Annotated[
         Literal["refuse", "drop", "median"],
         typer.Option(
-            rich_help_panel=CHOICE, help="Rows with a missing value: stop, go without them, or fill in the median."
+            rich_help_panel=CHOICE, help="Missing values: refuse them, drop their rows, or fill in the median."
         ),
     ] = "refuse"
     scale: Annotated[
@@ -75,7 +84,12 @@ class Method(NamedTuple):
     n_clusters: Annotated[
         int | None,
         typer.Option(
-            "-k", "--clusters", metavar="N", min=1, rich_help_panel=METHOD, help="How many clusters; else found."
+            "-k",
+            "--clusters",
+            metavar="N",
+            min=1,
+            rich_help_panel=METHOD,
+            help="The number of clusters; found if not given.",
         ),
     ] = None
     metric: Annotated[
@@ -84,50 +98,60 @@ class Method(NamedTuple):
     ] = "euclidean"
     outliers: Annotated[
         Literal["assign", "label"],
-        typer.Option(rich_help_panel=METHOD, help="Outliers: in the cluster they fall into, or labelled -1."),
+        typer.Option(rich_help_panel=METHOD, help="Assign outliers to clusters, or label them -1 as noise."),
     ] = "assign"
     neighbors: Annotated[
         Literal["auto", "kd_tree", "brute", "approximate"],
-        typer.Option(rich_help_panel=METHOD, help="How neighbours are searched; only 'approximate' is not exact."),
+        typer.Option(rich_help_panel=METHOD, help="How to search nearest neighbours; all but 'approximate' are exact."),
     ] = "auto"
     seed: Annotated[
-        int, typer.Option(metavar="N", min=0, max=2**32 - 1, rich_help_panel=METHOD, help="For what is random.")
+        int, typer.Option(metavar="N", min=0, max=2**32 - 1, rich_help_panel=METHOD, help="The random seed.")
     ] = 0
     jobs: Annotated[
-        int | None, typer.Option("-j", "--jobs", metavar="N", min=1, rich_help_panel=METHOD, help="Threads; else all.")
+        int | None,
+        typer.Option(
+            "-j",
+            "--jobs",
+            metavar="N",
+            min=1,
+            rich_help_panel=METHOD,
+            help="The number of threads; all cores by default.",
+        ),
     ] = None
 
 
 class Output(NamedTuple):
-    """What to write, where, and what to say."""
+    """What to write and print, and where."""
 
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--out", metavar="FILE", readable=False, help="Where to write; else standard output."),
+        typer.Option(
+            "-o", "--out", metavar="FILE", readable=False, help="The file to write; standard output by default."
+        ),
     ] = None
-    to: Annotated[Writable | None, typer.Option("--to", help="The format; else that of FILE, or CSV.")] = None
+    to: Annotated[Writable | None, typer.Option("--to", help="The format; that of FILE by default, or CSV.")] = None
     keep: Annotated[bool, typer.Option("--keep", help="Write the input columns too, before the labels.")] = False
-    label: Annotated[str, typer.Option(metavar="NAME", help="The name of the column of labels.")] = "label"
+    label: Annotated[str, typer.Option(metavar="NAME", help="The name of the label column.")] = "label"
     as_json: Json = False
     quiet: Quiet = False
 
     @property
     def is_file(self) -> bool:
-        """Whether the labels go to a file."""
+        """Return whether the labels go to a file."""
         return self.out is not None and self.out != STREAM
 
 
 def command(app: typer.Typer, name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a function a command: its docstring is the help, and failures are told in one line.
+    """Register a function as a command: its docstring is the help, and errors are reported in one line.
 
     A parameter whose type is a group of options becomes these options.
 
     Parameters
     ----------
     app : typer.Typer
-        Where to register the command.
+        The application to register the command with.
     name : str
-        What it is called.
+        The name of the command.
 
     Returns
     -------
@@ -141,14 +165,14 @@ def command(app: typer.Typer, name: str) -> Callable[[Callable[..., None]], Call
 
         @wraps(function)
         def run(**given: Any) -> None:
-            with told_in_one_line(quiet=given.get("quiet", False)):
+            with reported_in_one_line(quiet=given.get("quiet", False)):
                 for key, kind in groups.items():
                     given[key] = kind(**{field: given.pop(field) for field in kind._fields})
                 function(**given)
 
         parts = [_fields(groups[key]) if key in groups else [one] for key, one in written.items()]
         options = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for part in parts for one in part]
-        # typer reads these two.
+        # typer reads these two attributes.
         run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in options}
         app.command(name, help=inspect.getdoc(function))(run)
@@ -158,7 +182,7 @@ def command(app: typer.Typer, name: str) -> Callable[[Callable[..., None]], Call
 
 
 def _fields(group: Any) -> list[inspect.Parameter]:
-    """Give the options of a group as parameters."""
+    """Return the options of a group as parameters."""
     types, empty = get_type_hints(group, include_extras=True), inspect.Parameter.empty
     return [
         inspect.Parameter(
@@ -169,3 +193,14 @@ def _fields(group: Any) -> list[inspect.Parameter]:
         )
         for field in group._fields
     ]
+
+
+def names_in(option: str, text: str) -> list[str]:
+    """Split the value of an option at its commas; double quotes protect commas within a name."""
+    try:
+        return next(csv.reader([text], skipinitialspace=True)) or [""]
+    except csv.Error:
+        raise CommandError(
+            f"{option} {text!r} has a line break between names: separate names with commas, "
+            "and put a name that contains a line break in double quotes"
+        ) from None

@@ -1,4 +1,4 @@
-"""Algorithm 1: the natural-neighbour search, which finds its own range of neighbours."""
+"""Algorithm 1: the natural-neighbour search, which finds its own range of neighbours; shared by both algorithms."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.compiled import kernel
-from kfuse.core.neighbors import NeighborTable
+from kfuse.core.kernels import kernel
+from kfuse.core.search import NeighborTable
 
-MOST_WIDENING = 4  # of a look, for the next one
-MARGIN = 1.1  # the next look asks for a little more than it expects to need
+MOST_WIDENING = 4  # of the number of neighbours, from one search to the next
+MARGIN = 1.1  # the next search asks for a little more than it expects to need
 
 
 class NaturalNeighbors(NamedTuple):
@@ -27,21 +27,21 @@ class NaturalNeighbors(NamedTuple):
         return int(self.reverse_counts.max(initial=0))
 
 
-def search(neighbors: NeighborTable, reach: float = math.inf) -> NaturalNeighbors:
-    """Widen the range until a round finds no sample that had no reverse neighbour before (Algorithm 1).
+def find_natural_neighbors(neighbors: NeighborTable, most_per_lambda: float = math.inf) -> NaturalNeighbors:
+    """Widen the range until a round in which no sample gains its first reverse neighbour (Algorithm 1).
 
-    Later stages will want as many neighbours as the largest reverse count, but at most `reach` * lambda.
+    Later stages will need as many neighbours as the largest reverse count, but at most `most_per_lambda` * lambda.
     """
     n_samples = neighbors.n_samples
-    look = neighbors.first_look
+    k = neighbors.initial_count
     while True:
-        found_in_round = np.bincount(_first_rounds(neighbors, look), minlength=look + 2)[1 : look + 1]
+        found_in_round = np.bincount(_first_rounds(neighbors, k), minlength=k + 2)[1 : k + 1]
         natural_value = _stopping_round(found_in_round)
-        if natural_value <= look or look == n_samples - 1:
+        if natural_value <= k or k == n_samples - 1:
             break
-        wanted = _neighbors_wanted(neighbors, found_in_round, reach)
-        # A graph may hold fewer neighbours than the search is after: it says so when asked for one more.
-        look = max(look + 1, min(wanted, neighbors.search.most_neighbors))
+        needed = _neighbors_needed(neighbors, found_in_round, most_per_lambda)
+        # A graph may hold fewer neighbours than needed: it raises when asked for one more.
+        k = max(k + 1, min(needed, neighbors.search.most_neighbors))
     natural_value = min(natural_value, n_samples - 1)
     return NaturalNeighbors(natural_value, _reverse_counts(neighbors, natural_value))
 
@@ -54,29 +54,29 @@ def _reverse_counts(neighbors: NeighborTable, k: int) -> NDArray[np.int64]:
     return counts
 
 
-def _neighbors_wanted(neighbors: NeighborTable, found_in_round: NDArray[np.int64], reach: float) -> int:
-    """Guess how many neighbours all stages will want, so that the table is not searched again and again.
+def _neighbors_needed(neighbors: NeighborTable, found_in_round: NDArray[np.int64], most_per_lambda: float) -> int:
+    """Estimate how many neighbours all stages will need, so that the table is not searched again and again.
 
-    The samples found in a round become fewer as a power of the round, and the first round without one is likely where
-    the chances of that add up to one. The largest reverse count grows in proportion to the round.
+    The samples found in a round decrease as a power of the round, and the first round without one is likely where the
+    probabilities of that add up to one. The largest reverse count grows in proportion to the round.
     """
-    look = found_in_round.size
-    if look == 0:  # a sample of a graph has no neighbour
+    k = found_in_round.size
+    if k == 0:  # a sample of a graph has no neighbour
         return 1
-    early, late = found_in_round[look // 4 : look // 2].sum(), found_in_round[look // 2 :].sum()
+    early, late = found_in_round[k // 4 : k // 2].sum(), found_in_round[k // 2 :].sum()
     power = 1.0 + math.log2(max(1.0, early / late))
-    rounds = np.arange(look + 1, MOST_WIDENING * look + 1)
-    expected = late / look * 2.0 * (0.75 * look / rounds) ** power
+    rounds = np.arange(k + 1, MOST_WIDENING * k + 1)
+    expected = late / k * 2.0 * (0.75 * k / rounds) ** power
     empty = np.cumsum(np.exp(-expected)) >= 1.0
     natural_value = int(rounds[empty.argmax()]) if empty.any() else int(rounds[-1])
-    largest_count = float(_reverse_counts(neighbors, look).max()) / look
-    return math.ceil(natural_value * max(1.0, min(reach, largest_count * MARGIN)))
+    largest_count = float(_reverse_counts(neighbors, k).max()) / k
+    return math.ceil(natural_value * max(1.0, min(most_per_lambda, largest_count * MARGIN)))
 
 
-def _first_rounds(neighbors: NeighborTable, look: int) -> NDArray[np.int64]:
-    """Find the round in which each sample is first somebody's neighbour, look + 1 if in none."""
-    rounds = np.full(neighbors.n_samples, look + 1, dtype=np.int64)
-    for block in neighbors.blocks(look):
+def _first_rounds(neighbors: NeighborTable, k: int) -> NDArray[np.int64]:
+    """Find the round in which each sample is first another one's neighbour, k + 1 if in none."""
+    rounds = np.full(neighbors.n_samples, k + 1, dtype=np.int64)
+    for block in neighbors.blocks(k):
         note_first_rounds(block.indices, rounds)
     return rounds
 
@@ -98,10 +98,25 @@ def count_reverse_neighbors(indices, counts):
 
 
 def _stopping_round(found_in_round: NDArray[np.int64]) -> int:
-    """Find the first round that finds nobody new; the one after the last if each of them does.
+    """Find the first round that finds no new sample; the one after the last if every round does.
 
     Num(r), the samples without a reverse neighbour after round r, is unchanged exactly when no sample is first
     found in round r.
     """
     empty = np.flatnonzero(found_in_round == 0)
     return int(empty[0]) + 1 if empty.size else found_in_round.size + 1
+
+
+def sum_in_order(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum each row of distances from the nearest on, so that equal rows have equal sums."""
+    sums = np.zeros(distances.shape[0])
+    add_in_order(distances, sums)
+    return sums
+
+
+@kernel
+def add_in_order(distances, sums):
+    """Add the entries of each row to its sum, one after the other."""
+    for row in range(distances.shape[0]):
+        for rank in range(distances.shape[1]):
+            sums[row] += distances[row, rank]

@@ -1,4 +1,4 @@
-"""Fetch public files: with a checksum, a progress bar, and either the whole file or none."""
+"""Download public files with a checksum and a progress bar; incomplete files are never kept."""
 
 from __future__ import annotations
 
@@ -11,71 +11,73 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 BLOCK = 1 << 16
-TIMEOUT = 30.0  # seconds without a byte after which a download counts as failed
-AGENT = "kfuse (https://pypi.org/project/kfuse)"
+TIMEOUT = 30.0  # seconds without data after which a download fails
+AGENT = "kfuse (https://github.com/kfuse/kfuse)"
 
 
 class DownloadError(OSError):
-    """A data set could not be had from its public source."""
+    """A data set could not be downloaded from its public source."""
 
 
 def fetch(url: str, target: Path, *, sha256: str | None = None, progress: bool = True) -> None:
-    """Download a file, whole or not at all.
+    """Download a file; keep it only if it is complete.
 
     Parameters
     ----------
     url : str
-        The address.
+        The URL of the file.
     target : Path
-        Where the file goes. Until it is whole and checked it is ``target`` with ``.part`` added.
+        The file to write. Until it is complete and verified, it has the suffix ``.part``.
     sha256 : str or None, default=None
-        The SHA-256 that the file must have; None accepts any.
+        The expected SHA-256 of the file; None accepts any.
     progress : bool, default=True
-        Whether to show a progress bar on the error stream.
+        Whether to show a progress bar on stderr.
 
     Raises
     ------
     DownloadError
-        If there is no answer, the connection breaks, or the checksum differs.
+        If the server cannot be reached, the connection breaks, or the checksum differs.
     """
     part = target.with_name(target.name + ".part")
     try:
         found = _stream(url, part, progress)
         if sha256 is not None and found != sha256:
             raise DownloadError(
-                f"{url} has the SHA-256 {found}, not {sha256}: the file at the source has changed, or was "
-                "damaged on its way. It was not kept."
+                f"{url} has the SHA-256 {found}, expected {sha256}: the file has changed at its source or was "
+                "corrupted in transit. It was not kept."
             )
         part.replace(target)
     except (OSError, HTTPException) as error:
         if isinstance(error, DownloadError):
             raise
-        raise DownloadError(f"{url} could not be downloaded: {getattr(error, 'reason', error)}.") from error
+        raise DownloadError(f"Could not download {url}: {getattr(error, 'reason', error)}.") from error
     finally:
         part.unlink(missing_ok=True)
 
 
 def _stream(url: str, part: Path, progress: bool) -> str:
-    """Write the answer into a file, and give its SHA-256."""
+    """Write the response to a file and return its SHA-256."""
     digest = hashlib.sha256()
-    # The address comes from the registry of this package, never from a user.
-    with urlopen(Request(url, headers={"User-Agent": AGENT}), timeout=TIMEOUT) as answer, part.open("wb") as file:
-        promised = int(answer.headers.get("Content-Length") or 0)
+    # The URL comes from the registry of this package, never from a user.
+    with urlopen(Request(url, headers={"User-Agent": AGENT}), timeout=TIMEOUT) as response, part.open("wb") as file:
+        promised = int(response.headers.get("Content-Length") or 0)
         received = 0
         with _bar(url.rsplit("/", 1)[-1], promised, progress) as advance:
-            while block := answer.read(BLOCK):
+            while block := response.read(BLOCK):
                 file.write(block)
                 digest.update(block)
                 received += len(block)
                 advance(len(block))
-    if received < promised:  # urllib does not mind when it is read in blocks
-        raise DownloadError(f"{url} broke off after {received} of {promised} bytes. Nothing was kept; try again.")
+    if received < promised:  # urllib does not check this when read in blocks
+        raise DownloadError(
+            f"The download of {url} ended after {received} of {promised} bytes. Nothing was kept; try again."
+        )
     return digest.hexdigest()
 
 
 @contextmanager
 def _bar(title: str, total: int, show: bool) -> Iterator[Callable[[int], None]]:
-    """Show how far it is, with rich where it is installed, and else in one line."""
+    """Show a progress bar if rich is installed, else a single line."""
     if not show:
         yield lambda n: None
         return

@@ -1,4 +1,4 @@
-"""Read the public files of the data sets, and tell by a checksum whether the arrays are the right ones."""
+"""Read the public files of the data sets, and verify the arrays with a checksum."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 
 Arrays = tuple[NDArray[np.float64], NDArray[np.intp]]
 
-DECIMALS = 10  # kept in a fingerprint: sources write the same numbers with 8 to 17 digits
-FACE_LEVELS = 242  # grey levels that scikit-learn divides the faces by
+DECIMALS = 10  # that count in a fingerprint, because sources have the same numbers with 8 to 17 digits
+FACE_LEVELS = 242  # the largest grey level, by which scikit-learn divides the faces
 FACE_SIDE = 64
 
 
 def fingerprint(X: NDArray[np.float64], y: NDArray[np.intp]) -> str:
-    """Give the SHA-256 of the samples as a set of clusters.
+    """Return the SHA-256 of the samples as a set of clusters.
 
-    It depends neither on the order of rows nor on what the clusters are called, because public copies of the same data
+    It does not depend on the order of the rows or the names of the clusters, because public copies of the same data
     differ in both.
     """
-    rounded = np.ascontiguousarray(np.round(np.asarray(X, dtype="<f8"), DECIMALS) + 0.0)  # + 0.0 makes -0.0 a 0.0
+    rounded = np.ascontiguousarray(np.round(np.asarray(X, dtype="<f8"), DECIMALS) + 0.0)  # + 0.0 turns -0.0 into 0.0
     clusters = []
     for label in np.unique(y):
         members = rounded[y == label]
@@ -39,39 +39,39 @@ def read_data_and_labels(paths: list[Path]) -> Arrays:
 
 
 def read_arff(paths: list[Path]) -> Arrays:
-    """Read Weka's ARFF with the label in the last column."""
+    """Read an ARFF file with the label in the last column."""
     lines = paths[0].read_text(encoding="utf-8").splitlines()
     rows = [line.split(",") for line in lines if line.strip() and not line.lstrip().startswith(("%", "@"))]
     return _split(rows, label=-1)
 
 
 def read_label_last(paths: list[Path]) -> Arrays:
-    """Read comma-separated rows without a header, label last."""
+    """Read comma-separated rows without a header, with the label in the last column."""
     return _split(_rows(paths[0]), label=-1)
 
 
 def read_label_first(paths: list[Path]) -> Arrays:
-    """Read comma-separated rows, label first, below a few lines of header, from one or more files."""
+    """Read comma-separated rows below a header of a few lines, with the label first, from one or more files."""
     rows = [row for path in paths for row in _rows(path) if len(row) > 1]
     width = max(len(row) for row in rows)
     return _split([row for row in rows if len(row) == width and _is_number(row[-1])], label=0)
 
 
 def read_named_rows(paths: list[Path]) -> Arrays:
-    """Read columns between blanks: the name of the sample, its features, its label."""
+    """Read columns separated by spaces: the name of the sample, its features, its label."""
     rows = [line.split()[1:] for line in paths[0].read_text(encoding="utf-8").splitlines() if line.strip()]
     return _split(rows, label=-1)
 
 
 def read_parkinsons(paths: list[Path]) -> Arrays:
-    """Read a headed table with the label in the column "status"."""
+    """Read a table with a header and the label in the column "status"."""
     header, *rows = _rows(paths[0])
     status = header.index("status") - 1
     return _split([row[1:] for row in rows], label=status)
 
 
 def read_headed_table(paths: list[Path]) -> Arrays:
-    """Read a headed table of UCI's: some text columns, numbers, and the label in the column "class"."""
+    """Read a UCI table with a header, some text columns, numeric columns, and the label in the column "class"."""
     header, *rows = _rows(paths[0])
     label = [name.lower() for name in header].index("class")
     numeric = [i for i in range(len(header)) if i != label and _is_number(rows[0][i])]
@@ -79,14 +79,14 @@ def read_headed_table(paths: list[Path]) -> Arrays:
 
 
 def read_idx(paths: list[Path]) -> Arrays:
-    """Read MNIST's own format: gzipped bytes below a header that says how many of each dimension."""
+    """Read MNIST's IDX format: gzipped bytes after a header with the size of each dimension."""
     images, labels = (gzip.decompress(path.read_bytes()) for path in paths)
     y = np.frombuffer(labels, np.uint8, offset=8).astype(np.intp)
     return np.frombuffer(images, np.uint8, offset=16).reshape(len(y), -1).astype(float), y
 
 
 def bundled_breast_cancer() -> Arrays:
-    """Give the data that comes with scikit-learn."""
+    """Load the copy that is bundled with scikit-learn."""
     from sklearn.datasets import load_breast_cancer  # noqa: PLC0415 - slow to import
 
     bundle = load_breast_cancer()
@@ -94,7 +94,7 @@ def bundled_breast_cancer() -> Arrays:
 
 
 def fetched_faces(_: list[Path]) -> Arrays:
-    """Give the faces as scikit-learn fetches and keeps them, in whole grey levels, column by column of each picture."""
+    """Fetch the faces with scikit-learn, as integer grey levels in column-major order of each image."""
     from sklearn.datasets import fetch_olivetti_faces  # noqa: PLC0415 - slow to import
 
     bundle = fetch_olivetti_faces()
@@ -108,7 +108,7 @@ def _rows(path: Path) -> list[list[str]]:
 
 
 def _split(rows: list[list[str]], label: int) -> Arrays:
-    """Take one column of a table of text as the label and the rest as numbers."""
+    """Parse a table of text: one column is the label, the others are numbers."""
     texts = [row[label].strip() for row in rows]
     names = [float(text) for text in texts] if all(map(_is_number, texts)) else texts
     keep = [i for i in range(len(rows[0])) if i != label % len(rows[0])]
@@ -116,7 +116,7 @@ def _split(rows: list[list[str]], label: int) -> Arrays:
 
 
 def _numbered(names: list[str] | list[float]) -> NDArray[np.intp]:
-    """Number the clusters from 0 in the order of their names."""
+    """Return the number of each sample's cluster, counted from 0 in the order of their names."""
     return np.unique(np.asarray(names), return_inverse=True)[1].astype(np.intp)
 
 

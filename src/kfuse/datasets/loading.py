@@ -1,4 +1,4 @@
-"""`load` a data set of the paper by name, wherever it can be had."""
+"""Load a data set of the paper by name, from a local folder, a generator, the cache or its public source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kfuse.datasets.registry import ENTRIES, Entry, RemoteFile, find
 
 
 class Dataset(NamedTuple):
-    """A labelled data set, as `load` gives it.
+    """A labelled data set, as returned by `load`.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Dataset(NamedTuple):
     name : str
         The name in the study.
     origin : str
-        Where it was taken from.
+        Where it came from.
     """
 
     X: NDArray[np.float64]
@@ -43,12 +43,12 @@ class Dataset(NamedTuple):
 
 
 def names() -> list[str]:
-    """Give the names of the paper's data sets, in the paper's order.
+    """Return the names of the paper's data sets, in the paper's order.
 
     Returns
     -------
     list of str
-        The names that `load` takes.
+        The names that `load` accepts.
 
     Examples
     --------
@@ -60,18 +60,18 @@ def names() -> list[str]:
 
 
 def describe(name: str) -> dict[str, object]:
-    """Say what a data set is, without loading it.
+    """Describe a data set without loading it.
 
     Parameters
     ----------
     name : str
-        Its name, in any usual spelling.
+        The name of the data set, in any common spelling.
 
     Returns
     -------
     dict
-        ``name``, ``group`` ("synthetic" or "real"), ``n_samples``, ``n_features``, ``n_clusters``, ``origin`` in words,
-        and ``urls``, the addresses that it is downloaded from.
+        ``name``, ``group`` ("synthetic" or "real"), ``n_samples``, ``n_features``, ``n_clusters``, ``origin`` (a short
+        description), and ``urls``, from which it is downloaded.
 
     Examples
     --------
@@ -95,21 +95,20 @@ def load(
 ) -> Dataset:
     """Load a data set of the paper.
 
-    It is taken from the first place that has it: a local folder with ``NAME.npz`` (arrays ``X`` and ``y``);
-    scikit-learn or a generator, for those that need no download; the cache; the public source, after which it is in
-    the cache.
+    It is taken from the first source that has it: a local folder with ``NAME.npz`` (arrays ``X`` and ``y``);
+    scikit-learn or a generator, if it needs no download; the cache; the public source, whose data is then cached.
     Pole and Away are not public: unless the folder has them, look-alikes are generated.
 
     Parameters
     ----------
     name : str
-        The name in any usual spelling, for example "Path-based" or "pathbased"; `names` lists them.
+        The name in any common spelling, for example "Path-based" or "pathbased"; `names` lists them.
     folder : path or None, default=None
-        The local folder; None takes the one that the environment variable KFUSE_DATA names, if any.
+        The local folder; None uses that of the environment variable KFUSE_DATA, if set.
     scaled : bool, default=False
-        Whether to scale each feature to [0, 1], as the paper does with all data.
+        Whether to scale each feature to [0, 1], as the paper does for all data sets.
     download : bool, default=True
-        Whether the public source may be asked.
+        Whether to download data that is not available locally.
     progress : bool, default=True
         Whether to show the progress of a download.
 
@@ -121,15 +120,15 @@ def load(
     Raises
     ------
     ValueError
-        If there is no data set of that name, or a local file does not hold it.
+        If there is no data set of that name, or a local file does not contain it.
     DownloadError
-        If it is nowhere here and the source cannot be reached or gives something else.
+        If it is not available locally, and the source cannot be reached or has different data.
 
     Notes
     -----
-    A download is checked: the file by its SHA-256 where that is published, and always the arrays in it by a SHA-256
-    that does not depend on the order of rows and the names of the clusters (for Musk, by their shape). The cache is the
-    folder that the environment variable KFUSE_CACHE names, or the usual one of the system.
+    Downloads are verified: the file by its SHA-256 where that is known, and always the arrays by a SHA-256 that does
+    not depend on the order of rows or the names of clusters (for Musk, by their shape). The cache is the folder in the
+    environment variable KFUSE_CACHE, or else in the default cache folder of the system.
 
     Examples
     --------
@@ -143,17 +142,17 @@ def load(
     if scaled:
         from sklearn.preprocessing import minmax_scale  # noqa: PLC0415 - slow to import
 
-        X = np.clip(minmax_scale(X), 0, 1)  # rounding may leave 1 by one unit in the last place
+        X = np.clip(minmax_scale(X), 0, 1)  # rounding may exceed 1 in the last digit
     return Dataset(X, y, entry.name, origin)
 
 
 def cache_folder() -> Path:
-    """Give the folder that downloads are kept in.
+    """Return the folder in which downloads are cached.
 
     Returns
     -------
     Path
-        The folder that KFUSE_CACHE names, or ``kfuse`` in the system's folder for caches.
+        The folder in the environment variable KFUSE_CACHE, or ``kfuse`` in the default cache folder of the system.
     """
     if named := os.environ.get("KFUSE_CACHE"):
         return Path(named).expanduser()
@@ -170,15 +169,15 @@ def _local_folder(folder: str | os.PathLike[str] | None) -> Path | None:
         return None
     path = Path(named).expanduser()
     if not path.is_dir():
-        who = "folder" if folder is not None else "KFUSE_DATA"
-        raise ValueError(f"{who} names {path}, which is no folder.")
+        setting = "folder" if folder is not None else "KFUSE_DATA"
+        raise ValueError(f"{setting} is set to {path}, which is not a folder.")
     return path
 
 
 def _arrays(
     entry: Entry, folder: Path | None, download: bool, progress: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.intp], str]:
-    """Take the arrays from the first place that has them, and say which."""
+    """Return the arrays from the first source that has them, and a description of that source."""
     if folder is not None and (path := folder / f"{entry.stem}.npz").is_file():
         return *_read(path, entry), "local folder"
     if entry.make is not None:
@@ -186,7 +185,7 @@ def _arrays(
     cached = cache_folder() / f"{entry.stem}.npz"
     if not cached.is_file():
         if not download:
-            raise DownloadError(f"{entry.name} is neither in a local folder nor in the cache, {_by_hand(entry)}")
+            raise DownloadError(f"{entry.name} is neither in a local folder nor in the cache. {_by_hand(entry)}")
         _download(entry, cached, progress)
     return *_read(cached, entry), entry.origin
 
@@ -196,7 +195,7 @@ def _read(path: Path, entry: Entry) -> files.Arrays:
         with np.load(path) as stored:
             X, y = stored["X"].astype(float), stored["y"].astype(np.intp)
     except Exception as error:
-        raise ValueError(f"{path} is not a file with arrays X and y: {error}. Remove it, or put it right.") from error
+        raise ValueError(f"{path} is not an npz file with arrays X and y: {error}. Replace or remove it.") from error
     found, wanted = (len(X), len(np.unique(y))), (entry.n_samples, entry.n_clusters)
     if found != wanted or len(y) != len(X):
         raise ValueError(
@@ -206,7 +205,7 @@ def _read(path: Path, entry: Entry) -> files.Arrays:
 
 
 def _download(entry: Entry, cached: Path, progress: bool) -> None:
-    """Bring the data into the cache, checked."""
+    """Download the data, verify it, and store it in the cache."""
     cached.parent.mkdir(parents=True, exist_ok=True)
     try:
         with tempfile.TemporaryDirectory(dir=cached.parent, prefix=f"{entry.stem}-") as scratch:
@@ -214,34 +213,34 @@ def _download(entry: Entry, cached: Path, progress: bool) -> None:
             _check_arrays(entry, X, y)
             whole = Path(scratch) / cached.name
             np.savez_compressed(whole, X=X, y=y)
-            whole.replace(cached)  # at once: another process sees the whole file or none
+            whole.replace(cached)  # atomic, so that other processes never see an incomplete file
     except DownloadError as error:
-        raise DownloadError(f"{error} {entry.name} was looked for in vain, {_by_hand(entry)}") from error
+        raise DownloadError(f"{error} {_by_hand(entry)}") from error
 
 
 def _from_source(entry: Entry, scratch: Path, progress: bool) -> files.Arrays:
-    assert entry.source is not None, "what is not generated has a source"
+    assert entry.source is not None, "data sets that are not generated have a source"
     paths = [scratch / f"{i}-{_file_name(file)}" for i, file in enumerate(entry.source.files)]
     for file, path in zip(entry.source.files, paths, strict=True):
         fetch(file.url, path, sha256=file.sha256, progress=progress)
     try:
         return entry.source.read(paths)
     except OSError as error:
-        raise DownloadError(f"{_where(entry)} could not be read: {error}.") from error
+        raise DownloadError(f"Could not read {_where(entry)}: {error}.") from error
     except (ValueError, IndexError) as error:
         raise DownloadError(f"{_where(entry)} is not in the expected format: {error}.") from error
 
 
 def _check_arrays(entry: Entry, X: NDArray[np.float64], y: NDArray[np.intp]) -> None:
-    """Refuse anything but the data of the study."""
+    """Raise DownloadError unless the arrays are those of the study."""
     found, wanted = (*X.shape, len(np.unique(y))), (entry.n_samples, entry.n_features, entry.n_clusters)
     if found != wanted:
-        raise DownloadError(f"{_where(entry)} has {found} samples, features and clusters instead of {wanted}.")
+        raise DownloadError(f"{_where(entry)} has {found} samples, features and clusters, expected {wanted}.")
     digest = files.fingerprint(X, y)
     if entry.fingerprint is not None and digest != entry.fingerprint:
         raise DownloadError(
-            f"The arrays from {_where(entry)} have the SHA-256 {digest}, not {entry.fingerprint}: this is not the data "
-            "of the study. They were not kept."
+            f"The arrays from {_where(entry)} have the SHA-256 {digest}, expected {entry.fingerprint}: this is not "
+            "the data of the study. They were not kept."
         )
 
 
@@ -255,6 +254,6 @@ def _file_name(file: RemoteFile) -> str:
 
 def _by_hand(entry: Entry) -> str:
     return (
-        f"so put it as {entry.stem}.npz, with arrays X and y, into a folder and name that in KFUSE_DATA or as "
-        "folder=..., or try again with a network."
+        f"Save {entry.name} as {entry.stem}.npz (arrays X and y) in a folder and set KFUSE_DATA to it or pass it as "
+        "folder=..., or try again online."
     )

@@ -1,4 +1,4 @@
-"""Seeded drawings in the manner of known data sets: Pole and Away of the paper, moons, Path-based, Waveform."""
+"""Seeded drawings in the manner of known data sets: Pole and Away of the paper, Path-based, Waveform."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from sklearn.utils import check_random_state
 
 from kfuse.datasets.shapes import Labels, Points, arc, blob, check_counts, directions, even_labels, shared_labels
 
-WAVE_LENGTH = 21  # features of the waveform data
+WAVE_LENGTH = 21  # the number of features of the waveform data
 WAVES = ((0, 1), (0, 2), (1, 2))  # the two waves that each class mixes
 
 
 def make_pole(n_samples: int = 80, *, random_state: int | RandomState | None = 0) -> tuple[Points, Labels]:
     """Draw a dense cluster inside a sparse one: a look-alike of the paper's Pole.
 
-    The authors' own Pole is not public. This has its number of samples and of clusters and the contrast of density that
-    the paper describes, and was drawn so that single linkage fails, as in the paper's table. So it illustrates and is
-    no evidence.
+    The authors' Pole is not public. This data set has the same numbers of samples and clusters and the difference in
+    density that the paper describes, and was designed so that single linkage fails, as in the paper's table. It is an
+    illustration, not evidence.
 
     Parameters
     ----------
     n_samples : int, default=80
-        The number of samples; three in eight are in the dense cluster.
+        The number of samples, three eighths of them in the dense cluster.
     random_state : int, RandomState or None, default=0
-        The seed. The same seed gives the same data; None gives other data at each call.
+        The seed. The same seed returns the same data; None draws new data at each call.
 
     Returns
     -------
@@ -45,8 +45,8 @@ def make_pole(n_samples: int = 80, *, random_state: int | RandomState | None = 0
     y = shared_labels(n_samples, np.array([3.0, 5.0]))
     dense, sparse = np.bincount(y)
     inner = np.sqrt(rng.uniform(0, 0.16**2, dense))[:, None] * directions(rng.uniform(0, 2 * np.pi, dense))
-    # The sparse samples come as near to the dense ones as to each other, so that distance alone does not tell.
-    outer = rng.uniform(0.25, 0.8, sparse)[:, None] * directions(2 * np.pi * _strewn(rng, sparse))
+    # Sparse samples are as close to the dense ones as to each other, so distance alone does not separate them.
+    outer = rng.uniform(0.25, 0.8, sparse)[:, None] * directions(2 * np.pi * _stratified(rng, sparse))
     return np.concatenate([inner, outer]), y
 
 
@@ -55,18 +55,18 @@ def make_away(
 ) -> tuple[Points, Labels]:
     """Draw three arcs, one behind the other: a look-alike of the paper's Away.
 
-    The authors' own Away is not public. This has its number of samples and of clusters, and was drawn so that single
-    linkage and kFuse tell the clusters apart and k-means has an adjusted Rand index near 0.3, as in the paper's table.
-    So it illustrates and is no evidence.
+    The authors' Away is not public. This data set has the same numbers of samples and clusters, and was designed so
+    that single linkage and kFuse separate the clusters and k-means has an adjusted Rand index near 0.3, as in the
+    paper's table. It is an illustration, not evidence.
 
     Parameters
     ----------
     n_samples : int, default=229
-        The number of samples, shared among the arcs by their length.
+        The number of samples, divided among the arcs in proportion to their lengths.
     noise : float, default=0.03
-        The standard deviation of the normal noise on each coordinate. The outermost arc has radius 1.
+        The standard deviation of the Gaussian noise added to each coordinate. The outermost arc has radius 1.
     random_state : int, RandomState or None, default=0
-        The seed. The same seed gives the same data; None gives other data at each call.
+        The seed. The same seed returns the same data; None draws new data at each call.
 
     Returns
     -------
@@ -87,43 +87,8 @@ def make_away(
     radii = np.array([0.4, 0.7, 1.0])
     y = shared_labels(n_samples, radii)
     sizes = np.bincount(y)
-    angle = np.pi * np.concatenate([0.5 * _strewn(rng, n) - 0.25 for n in sizes])
+    angle = np.pi * np.concatenate([0.5 * _stratified(rng, n) - 0.25 for n in sizes])
     return radii[y][:, None] * directions(angle) + rng.normal(scale=noise, size=(n_samples, 2)), y
-
-
-def make_moons(
-    n_samples: int = 500, *, noise: float = 0.05, random_state: int | RandomState | None = 0
-) -> tuple[Points, Labels]:
-    """Draw two interleaving half circles: scikit-learn's, with a seed from the start.
-
-    Parameters
-    ----------
-    n_samples : int, default=500
-        The number of samples.
-    noise : float, default=0.05
-        The standard deviation of the normal noise on each coordinate.
-    random_state : int, RandomState or None, default=0
-        The seed. The same seed gives the same data; None gives other data at each call.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, 2)
-        The samples.
-    y : ndarray of shape (n_samples,)
-        The moon of each sample.
-
-    Examples
-    --------
-    >>> from kfuse.datasets import make_moons
-    >>> X, y = make_moons(300)
-    >>> X.shape, int(y.max()) + 1
-    ((300, 2), 2)
-    """
-    from sklearn import datasets  # noqa: PLC0415 - slow to import
-
-    check_counts("n_moons", 2, n_samples)
-    X, y = datasets.make_moons(n_samples, noise=noise, random_state=random_state)
-    return X, y.astype(np.intp)
 
 
 def make_pathbased(
@@ -134,18 +99,18 @@ def make_pathbased(
     Parameters
     ----------
     n_samples : int, default=300
-        The number of samples: 110 of 300 in the ring, 97 and 93 in the clusters.
+        The number of samples; of 300, the ring has 110 and the clusters have 97 and 93.
     noise : float, default=0.035
-        The standard deviation of the normal noise on each coordinate of the ring, which has radius 1.
+        The standard deviation of the Gaussian noise added to each coordinate of the ring, which has radius 1.
     random_state : int, RandomState or None, default=0
-        The seed. The same seed gives the same data; None gives other data at each call.
+        The seed. The same seed returns the same data; None draws new data at each call.
 
     Returns
     -------
     X : ndarray of shape (n_samples, 2)
         The samples.
     y : ndarray of shape (n_samples,)
-        0 for the ring, 1 and 2 for the clusters in it.
+        0 for the ring, 1 and 2 for the clusters inside it.
 
     Examples
     --------
@@ -167,14 +132,14 @@ def make_pathbased(
 
 
 def make_waveform(n_samples: int = 5000, *, random_state: int | RandomState | None = 0) -> tuple[Points, Labels]:
-    """Draw the waveform data of Breiman and others: mixtures of two of three waves, with noise.
+    """Draw the waveform data of Breiman et al.: each sample mixes two of three waves, with noise.
 
     Parameters
     ----------
     n_samples : int, default=5000
-        The number of samples, shared among the three classes as evenly as it goes.
+        The number of samples, divided among the three classes as evenly as possible.
     random_state : int, RandomState or None, default=0
-        The seed. The same seed gives the same data; None gives other data at each call.
+        The seed. The same seed returns the same data; None draws new data at each call.
 
     Returns
     -------
@@ -197,13 +162,13 @@ def make_waveform(n_samples: int = 5000, *, random_state: int | RandomState | No
     check_counts("n_classes", 3, n_samples)
     rng = check_random_state(random_state)
     y = even_labels(n_samples, len(WAVES))
-    place = np.arange(1, WAVE_LENGTH + 1)
-    waves = np.array([np.maximum(6 - np.abs(place - top), 0) for top in (11, 15, 7)], dtype=float)
+    position = np.arange(1, WAVE_LENGTH + 1)
+    waves = np.array([np.maximum(6 - np.abs(position - top), 0) for top in (11, 15, 7)], dtype=float)
     first, second = np.array(WAVES)[y].T
     share = rng.uniform(size=(n_samples, 1))
     return share * waves[first] + (1 - share) * waves[second] + rng.normal(size=(n_samples, WAVE_LENGTH)), y
 
 
-def _strewn(rng: RandomState, n: int) -> Points:
-    """Strew n places over [0, 1]: a few drawn quite at random would leave holes that look like borders."""
+def _stratified(rng: RandomState, n: int) -> Points:
+    """Draw a number from each of n equal parts of [0, 1]; independent draws would leave gaps that look like borders."""
     return (np.arange(n) + rng.uniform(0, 1, n)) / n

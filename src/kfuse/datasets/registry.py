@@ -1,4 +1,4 @@
-"""The 22 data sets of the paper: their names, sizes, public sources, and what identifies them."""
+"""The 22 data sets of the paper: names, sizes, public sources and fingerprints."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ DIGITS = "https://storage.googleapis.com/cvdf-datasets/mnist"
 
 
 class RemoteFile(NamedTuple):
-    """A file at a public address, with its SHA-256 where that is known."""
+    """A file at a public URL, with its SHA-256 if known."""
 
     url: str
     sha256: str | None = None
 
 
 class Source(NamedTuple):
-    """Public files, and how to read them once they are here."""
+    """Public files, and the function that reads them once downloaded."""
 
-    files: tuple[RemoteFile, ...]  # none if `read` fetches by itself
+    files: tuple[RemoteFile, ...]  # empty if `read` downloads them itself
     read: Callable[[list[Path]], Arrays]
 
 
@@ -41,14 +41,14 @@ class Entry(NamedTuple):
     n_samples: int
     n_features: int
     n_clusters: int
-    origin: str  # in words
+    origin: str  # a short description
     source: Source | None = None
-    make: Callable[[], Arrays] | None = None  # without any download
+    make: Callable[[], Arrays] | None = None  # generates it without a download
     aliases: tuple[str, ...] = ()
 
     @property
     def fingerprint(self) -> str | None:
-        """What `files.fingerprint` gives for the arrays, None if that is not known."""
+        """The result of `files.fingerprint` for the arrays; None if unknown."""
         return FINGERPRINTS.get(self.stem)
 
 
@@ -63,7 +63,7 @@ def _uci(*paths: str, read: Callable[[list[Path]], Arrays]) -> Source:
 
 
 SIPU = "SIPU, in version 1.1.0 of Gagolewski's benchmark suite"
-UCI_WORDS = "UCI Machine Learning Repository"
+UCI_NAME = "UCI Machine Learning Repository"
 
 ENTRIES = (
     Entry("Pole", "pole", "synthetic", 80, 2, 2, "look-alike, generated", make=lookalikes.make_pole),
@@ -79,22 +79,22 @@ ENTRIES = (
     Entry("D31", "d31", "synthetic", 3100, 2, 31, SIPU, _suite("d31")),
     Entry("Unbalance", "unbalance", "synthetic", 6500, 2, 8, SIPU, _suite("unbalance")),
     Entry("A3", "a3", "synthetic", 7500, 2, 50, SIPU, _suite("a3")),
-    Entry("Parkinson", "parkinsons", "real", 195, 22, 2, UCI_WORDS,
+    Entry("Parkinson", "parkinsons", "real", 195, 22, 2, UCI_NAME,
           _uci("parkinsons/parkinsons.data", read=files.read_parkinsons)),
-    Entry("Ecoli", "ecoli", "real", 336, 7, 8, UCI_WORDS,
+    Entry("Ecoli", "ecoli", "real", 336, 7, 8, UCI_NAME,
           _uci("ecoli/ecoli.data", read=files.read_named_rows)),
-    Entry("LibrasMovement", "libras", "real", 360, 90, 15, UCI_WORDS,
+    Entry("LibrasMovement", "libras", "real", 360, 90, 15, UCI_NAME,
           _uci("libras/movement_libras.data", read=files.read_label_last)),
     Entry("BreastCancer", "breast_cancer", "real", 569, 30, 2, "bundled with scikit-learn",
           make=files.bundled_breast_cancer, aliases=("wdbc",)),
-    Entry("Yeast", "yeast", "real", 1484, 8, 10, UCI_WORDS,
+    Entry("Yeast", "yeast", "real", 1484, 8, 10, UCI_NAME,
           _uci("yeast/yeast.data", read=files.read_named_rows)),
-    Entry("Segmentation", "segmentation", "real", 2310, 19, 7, UCI_WORDS,
+    Entry("Segmentation", "segmentation", "real", 2310, 19, 7, UCI_NAME,
           _uci("image/segmentation.data", "image/segmentation.test", read=files.read_label_first),
           aliases=("imagesegmentation",)),
-    Entry("Waveform", "waveform", "real", 5000, 21, 3, UCI_WORDS,
+    Entry("Waveform", "waveform", "real", 5000, 21, 3, UCI_NAME,
           Source((RemoteFile(f"{UCI_TABLES}/107/data.csv"),), files.read_headed_table)),
-    Entry("Musk", "musk", "real", 6598, 166, 2, UCI_WORDS,
+    Entry("Musk", "musk", "real", 6598, 166, 2, UCI_NAME,
           Source((RemoteFile(f"{UCI_TABLES}/75/data.csv"),), files.read_headed_table), aliases=("musk2",)),
     Entry("MNIST", "mnist", "real", 10000, 784, 10, "the 10,000 test images",
           Source((
@@ -127,16 +127,16 @@ FINGERPRINTS = {
     "waveform": "7e2b7094cca94129b8e649b53ce9ab98703f3c71b89a3e018055ef21e1725f25",
     "mnist": "3754d10aad8fda262713522b41c12753b10edf5570f39d2e08faaa10a06fcd9b",
     "olivetti": "3d1dff0625ec6a032afce091143d27936b0d67998e4802ab4afcfe1fc8a83bd8",
-}  # Musk was not at hand to take one from
+}  # that of Musk is unknown
 
 
 def find(name: str) -> Entry:
-    """Find a data set by any usual spelling of its name.
+    """Find a data set by any common spelling of its name.
 
     Raises
     ------
     ValueError
-        If there is none; the message lists the names that there are.
+        If there is none; the message lists the known names.
     """
     spellings = {_plain(known): entry for entry in ENTRIES for known in (entry.name, entry.stem, *entry.aliases)}
     wanted = _plain(name)
@@ -144,7 +144,7 @@ def find(name: str) -> Entry:
         return spellings[wanted]
     near = difflib.get_close_matches(wanted, spellings, n=1)
     hint = f" Did you mean {spellings[near[0]].name!r}?" if near else ""
-    raise ValueError(f"There is no data set {name!r}.{hint} Known are: {', '.join(entry.name for entry in ENTRIES)}.")
+    raise ValueError(f"Unknown data set {name!r}.{hint} Known data sets: {', '.join(entry.name for entry in ENTRIES)}.")
 
 
 def _plain(name: str) -> str:

@@ -1,9 +1,9 @@
-"""Pictures of a clustering, each drawn on matplotlib axes that you give or that are made."""
+"""Plots of a clustering with matplotlib, each on axes that are passed in or created."""
 
+from kfuse.drawing.palette import GREY, MARKERS, PALETTE
 from kfuse.plots.hierarchy import dendrogram, fusion_curve
 from kfuse.plots.profiles import profiles
 from kfuse.plots.samples import adjacent, density, scatter, subclusters
-from kfuse.plots.style import GREY, MARKERS, PALETTE
 
 __all__ = [
     "GREY",

@@ -1,4 +1,4 @@
-"""One interactive page of a clustering, in one file that works without a network."""
+"""An interactive report of a clustering: one HTML file that works offline."""
 
 from kfuse.report.page import html, write
 

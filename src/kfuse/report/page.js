@@ -1,15 +1,15 @@
 "use strict";
-// The tree is in the page: every number of clusters is a cut of it, made here as FusionTree.cut makes it.
+// The page contains the whole tree and cuts it into any number of clusters, with the same labels as FusionTree.cut.
 const kfuse = (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const element = (id) => document.getElementById(id);
   const TYPES = { uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array, int32: Int32Array, float32: Float32Array, float64: Float64Array };
   const MARKERS = ["circle", "triangle", "square", "diamond"];
-  const N_COLOURS = data.palette.length - 1; // the last one is for outliers
-  const turnOf = (label) => Math.floor(label / data.turn) % MARKERS.length; // the marker changes with every turn
+  const N_COLOURS = data.palette.length - 1; // the last colour is for outliers
+  const markerOf = (label) => Math.floor(label / data.turn) % MARKERS.length; // changes whenever the palette starts over
   const OUTLIER = N_COLOURS, FADED = N_COLOURS + 1;
   const N_TYPICAL = 3;
-  const HINT = "Drag to move, scroll to zoom. Click a sample, a row of the table or a branch of the tree to single out what it stands for.";
+  const HINT = "Drag to pan, scroll to zoom. Click a sample, a table row or a branch of the dendrogram to select its cluster or branch.";
   const ABOVE = "#8C8C8C";
 
   function unpack(packed) {
@@ -40,20 +40,20 @@ const kfuse = (() => {
 
   // ---- the cut
   function holders(nClusters) {
-    const nFusions = Math.max(0, tree.leaves - nClusters);
-    const holder = new Uint32Array(tree.leaves + nFusions);
+    const nMerges = Math.max(0, tree.leaves - nClusters);
+    const holder = new Uint32Array(tree.leaves + nMerges);
     for (let node = 0; node < holder.length; node++) holder[node] = node;
-    for (let fusion = nFusions - 1; fusion >= 0; fusion--) {
-      const into = holder[tree.leaves + fusion];
-      holder[tree.children[2 * fusion]] = into;
-      holder[tree.children[2 * fusion + 1]] = into;
+    for (let merge = nMerges - 1; merge >= 0; merge--) {
+      const into = holder[tree.leaves + merge];
+      holder[tree.children[2 * merge]] = into;
+      holder[tree.children[2 * merge + 1]] = into;
     }
     return holder;
   }
 
   function cut(nClusters) {
     const holder = holders(nClusters);
-    const extra = nClusters - tree.leaves; // samples that leave their sub-clusters
+    const extra = nClusters - tree.leaves; // samples that become clusters of their own
     const nodes = new Int32Array(n);
     const size = new Map(), first = new Map();
     for (let i = 0; i < n; i++) {
@@ -65,7 +65,7 @@ const kfuse = (() => {
       const before = size.get(node);
       if (before === undefined) { size.set(node, 1); first.set(node, i); } else size.set(node, before + 1);
     }
-    // By falling size, then by smallest sample index, as in Python.
+    // By decreasing size, then by smallest sample index, as in Python.
     const order = [...size.keys()].sort((a, b) => size.get(b) - size.get(a) || first.get(a) - first.get(b));
     const rank = new Map(order.map((node, label) => [node, label]));
     rank.set(-1, -1);
@@ -80,9 +80,9 @@ const kfuse = (() => {
   }
 
   // ---- the state
-  let current = null;      // the cut that is shown
-  let singled = null;      // { mask, words, label } of the samples that are singled out
-  let across = 0, up = 1;  // the axes that are shown
+  let current = null;      // the cut on display
+  let selected = null;      // { mask, text, label } of the selected samples
+  let across = 0, up = 1;  // the axes on display
   let model = {};          // Bokeh's models by name
   const colour = (label) => data.palette[label < 0 ? OUTLIER : label % N_COLOURS];
 
@@ -91,9 +91,9 @@ const kfuse = (() => {
     const { labels } = current;
     for (let i = 0; i < n; i++) {
       const label = labels[i];
-      shade[i] = 0.5 + (singled !== null && !singled.mask[i] ? FADED : label < 0 ? OUTLIER : label % N_COLOURS);
+      shade[i] = 0.5 + (selected !== null && !selected.mask[i] ? FADED : label < 0 ? OUTLIER : label % N_COLOURS);
     }
-    const marker = data.marked ? Array.from(labels, (label) => (label < 0 ? "x" : MARKERS[turnOf(label)])) : new Uint8Array(n);
+    const marker = data.marked ? Array.from(labels, (label) => (label < 0 ? "x" : MARKERS[markerOf(label)])) : new Uint8Array(n);
     model.samples.data = { x: axes[across].values, y: axes[up].values, shade, marker };
   }
 
@@ -116,7 +116,7 @@ const kfuse = (() => {
   }
 
   function cutHeight(nClusters) {
-    // Heights are those of the last fusions, the last one first.
+    // Heights of the last merges, the last one first.
     const heights = data.heights;
     const above = nClusters >= 2 ? heights[Math.min(nClusters - 2, heights.length - 1)] : heights.length ? heights[0] * 1.08 : 1;
     const below = nClusters - 1 < heights.length ? heights[nClusters - 1] : 0;
@@ -134,35 +134,35 @@ const kfuse = (() => {
     element("unit").textContent = asked === 1 ? "cluster" : "clusters";
     for (const button of element("suggested").querySelectorAll("button")) button.setAttribute("aria-pressed", Number(button.dataset.number) === asked);
     model.now.location = asked;
-    singleOut(null);
+    select(null);
     recolourTree();
     hovered = -1;
     hideTip();
     fillTable();
   }
 
-  // ---- what is singled out
-  function singleOut(choice) {
-    singled = choice;
+  // ---- the selection
+  function select(choice) {
+    selected = choice;
     element("all").hidden = choice === null;
-    element("singled").textContent = choice === null ? HINT : choice.words;
+    element("selected").textContent = choice === null ? HINT : choice.text;
     recolour();
     element("table").querySelectorAll("tbody tr").forEach((row) => row.classList.toggle("chosen", choice !== null && Number(row.dataset.label) === choice.label));
   }
 
-  function singleOutCluster(label) {
-    if (singled !== null && singled.label === label) return singleOut(null);
-    singleOut({ mask: current.labels.map((other) => other === label), words: `${label < 0 ? "Outliers" : `Cluster ${label}`}: ${plural(groupSizes()[groupOf(label)], "row")}`, label });
+  function selectCluster(label) {
+    if (selected !== null && selected.label === label) return select(null);
+    select({ mask: current.labels.map((other) => other === label), text: `${label < 0 ? "Outliers" : `Cluster ${label}`}: ${plural(groupSizes()[groupOf(label)], "row")}`, label });
   }
 
-  function singleOutBranch(branch) {
+  function selectBranch(branch) {
     const inside = new Uint8Array(2 * tree.leaves - 1);
     inside[branches.nodes[branch]] = 1;
-    for (let fusion = tree.leaves - 2; fusion >= 0; fusion--)
-      if (inside[tree.leaves + fusion]) inside[tree.children[2 * fusion]] = inside[tree.children[2 * fusion + 1]] = 1;
+    for (let merge = tree.leaves - 2; merge >= 0; merge--)
+      if (inside[tree.leaves + merge]) inside[tree.children[2 * merge]] = inside[tree.children[2 * merge + 1]] = 1;
     const mask = new Uint8Array(n);
     for (let i = 0; i < n; i++) mask[i] = inside[tree.leaf[i]];
-    singleOut({ mask, words: `A branch of the tree: ${plural(branches.sizes[branch], "row")}`, label: null });
+    select({ mask, text: `Branch: ${plural(branches.sizes[branch], "row")}`, label: null });
   }
 
   const nameOf = (label) => (label < 0 ? "outliers" : `cluster ${label}`);
@@ -179,13 +179,13 @@ const kfuse = (() => {
     return column.order;
   }
 
-  // The rows of the table: the clusters, and after them the outliers, if there are any.
+  // The rows of the table: the clusters, then the outliers, if there are any.
   const groupSizes = () => (current.nOutliers ? [...current.sizes, current.nOutliers] : current.sizes);
   const groupOf = (label) => (label < 0 ? current.sizes.length : label);
   const labelOf = (group) => (group < current.sizes.length ? group : -1);
 
   function quartiles(column) {
-    // Put the values of each group side by side in rising order, and read them off.
+    // Sort the values within each group, then interpolate.
     const sizes = groupSizes();
     const starts = new Uint32Array(sizes.length);
     for (let group = 1; group < sizes.length; group++) starts[group] = starts[group - 1] + sizes[group - 1];
@@ -193,9 +193,9 @@ const kfuse = (() => {
     const sorted = new Float64Array(n);
     for (const i of sortedOrder(column)) sorted[next[groupOf(current.labels[i])]++] = column.values[i];
     return sizes.map((size, group) => [0.25, 0.5, 0.75].map((share) => {
-      const place = share * (size - 1), low = Math.floor(place), start = starts[group];
+      const position = share * (size - 1), low = Math.floor(position), start = starts[group];
       const a = sorted[start + low], b = sorted[start + Math.min(low + 1, size - 1)];
-      return a + (b - a) * (place - low);
+      return a + (b - a) * (position - low);
     }));
   }
 
@@ -238,7 +238,7 @@ const kfuse = (() => {
     picture.setAttribute("class", "swatch");
     picture.setAttribute("aria-hidden", "true");
     const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-    path.setAttribute("d", SHAPES[label < 0 ? 0 : turnOf(label)]);
+    path.setAttribute("d", SHAPES[label < 0 ? 0 : markerOf(label)]);
     path.setAttribute("fill", colour(label));
     picture.append(path);
     made.append(picture, document.createTextNode(label < 0 ? "outliers" : label));
@@ -257,7 +257,7 @@ const kfuse = (() => {
   }
 
   async function fillTable() {
-    const turn = ++filling; // a later call ends this one
+    const turn = ++filling; // a later call cancels this one
     const pause = () => new Promise((resolve) => setTimeout(resolve));
     element("table").setAttribute("aria-busy", "true");
     await pause();
@@ -270,7 +270,7 @@ const kfuse = (() => {
       const name = cell("th"), button = named(label, "button");
       name.scope = "row";
       button.type = "button";
-      button.setAttribute("aria-label", `Single out ${nameOf(label)}`);
+      button.setAttribute("aria-label", `Select ${nameOf(label)}`);
       name.append(button);
       const share = cell("td", `${count(size)} `);
       share.append(cell("span", `${(100 * size / n).toFixed(1)} %`, "share"), bar(0, null, size / Math.max(...groupSizes()), colour(label)));
@@ -286,7 +286,7 @@ const kfuse = (() => {
       rows.forEach((row, group) => {
         const [low, middle, high] = found[group];
         const made = cell("td", shown(middle, column, 2));
-        made.title = `middle half: ${shown(low, column)} to ${shown(high, column)}`;
+        made.title = `25th to 75th percentile: ${shown(low, column)} to ${shown(high, column)}`;
         made.append(bar(place(low), place(middle), place(high), colour(labelOf(group))));
         row.append(made);
       });
@@ -295,7 +295,7 @@ const kfuse = (() => {
     }
     element("table").tBodies[0].replaceChildren(...rows);
     element("table").setAttribute("aria-busy", "false");
-    if (singled !== null) singleOut(singled);
+    if (selected !== null) select(selected);
   }
 
   // ---- the tip
@@ -304,7 +304,7 @@ const kfuse = (() => {
     box.replaceChildren(...children);
     box.hidden = false;
     const { width, height } = box.getBoundingClientRect();
-    // Left of the pointer where the right side has no room up to the limit, so that the tree stays in sight.
+    // Left of the pointer if it does not fit between pointer and limit, so that the tree stays visible.
     box.style.left = `${x + 16 + width > limit && x > width + 20 ? x - width - 16 : Math.max(4, Math.min(x + 16, innerWidth - width - 4))}px`;
     box.style.top = `${Math.max(4, y + 16 + height > innerHeight ? y - height - 16 : y + 16)}px`;
   }
@@ -333,14 +333,14 @@ const kfuse = (() => {
       hovered = -1;
       return;
     }
-    // The nearest of those under the pointer, the topmost of equals.
+    // The nearest sample under the pointer; among equals, the topmost.
     const x = axes[across].values, y = axes[up].values;
     const ranges = plots.samples;
     const sx = 1 / Math.abs(ranges.x_range.end - ranges.x_range.start), sy = 1 / Math.abs(ranges.y_range.end - ranges.y_range.start);
     let best = -1, least = Infinity;
     for (const i of indices) {
       const distance = ((x[i] - geometry.x) * sx) ** 2 + ((y[i] - geometry.y) * sy) ** 2;
-      if (distance <= least && (singled === null || singled.mask[i])) { best = i; least = distance; }
+      if (distance <= least && (selected === null || selected.mask[i])) { best = i; least = distance; }
     }
     hovered = best;
     if (best < 0) return hideTip();
@@ -356,12 +356,12 @@ const kfuse = (() => {
     tip(mouse.x, mouse.y, element("samples").getBoundingClientRect().right, title, list);
     model.ring.data = { x: [axes[across].values[i]], y: [axes[up].values[i]] };
     const branch = branchOfSample(i);
-    model.here.data = { x: [branches.place[branch]], y: [branches.height[branch]] };
+    model.here.data = { x: [branches.x[branch]], y: [branches.height[branch]] };
   }
 
   function tapSamples() {
-    if (hovered >= 0) singleOutCluster(current.labels[hovered]);
-    else if (singled !== null) singleOut(null);
+    if (hovered >= 0) selectCluster(current.labels[hovered]);
+    else if (selected !== null) select(null);
   }
 
   // ---- the tree and the curve
@@ -382,7 +382,7 @@ const kfuse = (() => {
 
   function tapTree(event) {
     const branch = branchAt(event);
-    if (branch !== null) return singleOutBranch(branch);
+    if (branch !== null) return selectBranch(branch);
     setNumber(1 + data.heights.filter((height) => height > event.y).length);
   }
 
@@ -414,7 +414,7 @@ const kfuse = (() => {
 
   // ---- the start
   function makeControls() {
-    // Once a frame: a fast hand moves the slider more often than the screen can follow.
+    // At most once per frame, because the slider can move faster than the screen is redrawn.
     let waiting = false;
     element("number").addEventListener("input", () => {
       if (!waiting) requestAnimationFrame(() => { waiting = false; setNumber(Number(element("number").value)); });
@@ -423,10 +423,10 @@ const kfuse = (() => {
     element("fewer").addEventListener("click", () => setNumber(current.asked - 1));
     element("more").addEventListener("click", () => setNumber(current.asked + 1));
     element("download").addEventListener("click", download);
-    element("all").addEventListener("click", () => singleOut(null));
+    element("all").addEventListener("click", () => select(null));
     element("table").tBodies[0].addEventListener("click", (event) => {
       const row = event.target.closest("tr");
-      if (row !== null) singleOutCluster(Number(row.dataset.label));
+      if (row !== null) selectCluster(Number(row.dataset.label));
     });
     document.addEventListener("mousemove", (event) => Object.assign(mouse, { x: event.clientX, y: event.clientY }), true);
     for (const id of ["samples", "tree"]) element(id).addEventListener("mouseleave", hideTip);
@@ -435,12 +435,12 @@ const kfuse = (() => {
       const button = cell("button", number, rank === 0 ? "best" : "");
       button.type = "button";
       button.dataset.number = number;
-      button.title = rank === 0 ? "The number that the data has most clearly" : "Another number to look at";
+      button.title = rank === 0 ? "Best suggestion" : "Alternative suggestion";
       button.addEventListener("click", () => setNumber(number));
       element("suggested").append(button);
     });
     for (const [id, chosen] of [["across", across], ["up", up]]) {
-      axes.forEach((axis, place) => element(id).add(new Option(axis.name, place, false, place === chosen)));
+      axes.forEach((axis, position) => element(id).add(new Option(axis.name, position, false, position === chosen)));
       element(id).addEventListener("change", () => {
         across = Number(element("across").value);
         up = Number(element("up").value);

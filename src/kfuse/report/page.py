@@ -1,4 +1,4 @@
-"""The page: what it holds, put into its template and written to a file."""
+"""Render the report from its content and its template, and write it to a file."""
 
 from __future__ import annotations
 
@@ -34,34 +34,36 @@ def write(
 ) -> Path:
     """Write an interactive report of a fitted model to one HTML file.
 
-    The page has the samples and the fusion tree, linked, a slider for the number of clusters, the fusion curve with
-    the suggestions, a table of the clusters, and the labels for download. It needs nothing but a browser: data, tree
-    and scripts are in the file. All samples are in it, whatever their number.
+    The page shows a scatter plot and the dendrogram, which are linked, a slider for the number of clusters, the fusion
+    curve with the suggestions, and a table of the clusters, and offers the labels for download. It needs only a
+    browser: data, tree and scripts are in the file. It holds all samples, however many there are.
 
     Parameters
     ----------
     model : KFuse
         A fitted model.
     X : array-like of shape (n_samples, n_columns) or None
-        The values to show in the order of the fit: the data of the fit, or the same rows before scaling, or other
-        columns of them. None takes the data of the fit.
+        The values to show, with rows in the order of the fit: the data of the fit, the same data before scaling, or
+        other columns. None uses the data of the fit.
     path : str or path-like
-        The file to write. It is replaced only when the whole report is written.
+        The file to write. An existing file is replaced only once the report is complete.
     names : sequence of str or None, default=None
-        The names of the columns; None takes those of a data frame, or numbers.
+        The names of the columns; None uses those of a data frame, or numbers.
     ids : sequence of length n_samples or None, default=None
-        What to call the rows; None counts them from 0.
+        The names of the rows; None numbers them from 0.
     title : str, default="Clusters"
         The title of the page.
     most_clusters : int or None, default=None
-        The largest number of clusters on the slider; None gives room above the model's number and the suggestions.
+        The largest number of clusters on the slider; None leaves some margin above the model's number and the
+        suggestions.
     most_columns : int, default=20
-        The most columns to show: those in which the model's clusters differ most. The page says what it leaves out.
+        The maximum number of columns to show: those in which the model's clusters differ most. The page says what it
+        leaves out.
 
     Returns
     -------
     pathlib.Path
-        The file.
+        The path of the file.
 
     Examples
     --------
@@ -90,12 +92,12 @@ def html(
     most_clusters: int | None = None,
     most_columns: int = MOST_COLUMNS,
 ) -> str:
-    """Give the report as a string; see :func:`write` for the parameters.
+    """Return the report as a string; see :func:`write` for the parameters.
 
     Returns
     -------
     str
-        The whole page.
+        The HTML of the page.
     """
     try:
         import jinja2  # noqa: PLC0415 - comes with bokeh, which is optional
@@ -121,6 +123,6 @@ def html(
 
 
 def _script_json(value: Any) -> str:
-    """Write JSON that no string in it can end the script around it with."""
+    """Serialise to JSON that is safe inside a script element: no string can close it."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

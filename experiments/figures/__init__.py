@@ -1,1 +1,0 @@
-"""Every figure of the paper, drawn anew: ``python -m experiments.figures``."""

@@ -1,1 +1,0 @@
-"""Large, repeatable runs that try to break kfuse: `python -m reliability.fuzz`, `.faults`, `.far` and `.long_run`."""

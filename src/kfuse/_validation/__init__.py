@@ -1,0 +1,1 @@
+"""What input the estimators accept, and the errors for anything else."""

@@ -1,0 +1,83 @@
+"""The parameters of the estimator: what each accepts, and the errors for anything else."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+FUSIONS = ("adaptive", "paper")
+SEARCHES = ("auto", "kd_tree", "brute", "approximate")
+OUTLIERS = ("assign", "label")
+TREE_METRICS = ("euclidean", "l2", "minkowski", "cosine")  # those that a k-d tree can search by
+
+
+def check_parameters(estimator: BaseEstimator) -> None:
+    """Check every parameter but those that need the data."""
+    check_choice("fusion", estimator.fusion, FUSIONS)
+    if not is_auto(estimator.n_clusters):
+        check_n_clusters(estimator.n_clusters, or_auto="'auto' or ")
+    elif estimator.fusion != "adaptive":
+        raise ValueError(
+            f"n_clusters='auto' needs fusion='adaptive', got fusion={estimator.fusion!r}: give a number of clusters."
+        )
+    check_choice("neighbors", estimator.neighbors, SEARCHES)
+    check_choice("outliers", estimator.outliers, OUTLIERS)
+    _check_metric(estimator.metric)
+    suits_tree = isinstance(estimator.metric, str) and estimator.metric in TREE_METRICS
+    if estimator.neighbors == "kd_tree" and not suits_tree:
+        raise ValueError(
+            f"neighbors='kd_tree' works with the metrics 'euclidean' and 'cosine', not with {estimator.metric!r}: "
+            "use neighbors='auto'."
+        )
+    if estimator.neighbors == "approximate" and isinstance(estimator.metric, str) and estimator.metric == "precomputed":
+        raise ValueError(
+            "neighbors='approximate' searches among features, but with metric='precomputed' there are distances only: "
+            "use neighbors='auto'."
+        )
+    if not (estimator.n_jobs is None or (is_whole(estimator.n_jobs) and estimator.n_jobs != 0)):
+        raise ValueError(f"n_jobs must be None, -1 for all cores, or a number of threads, got {estimator.n_jobs!r}.")
+    if not (
+        isinstance(estimator.verbose, (bool, np.bool_)) or (is_whole(estimator.verbose) and estimator.verbose >= 0)
+    ):
+        raise ValueError(f"verbose must be True or False, got {estimator.verbose!r}.")
+
+
+def is_auto(n_clusters: Any) -> bool:
+    """Return whether the number of clusters is to be found."""
+    return isinstance(n_clusters, str) and n_clusters == "auto"
+
+
+def check_n_clusters(n_clusters: Any, or_auto: str = "") -> None:
+    """Accept whole numbers from 1."""
+    if not is_whole(n_clusters) or n_clusters < 1:
+        raise ValueError(f"n_clusters must be {or_auto}an integer of at least 1, got {n_clusters!r}.")
+
+
+def check_enough_samples(n_samples: int, n_clusters: int) -> None:
+    """Reject more clusters than there are samples."""
+    if n_clusters > n_samples:
+        raise ValueError(
+            f"n_clusters={n_clusters} is more than the {n_samples} samples in X: ask for at most {n_samples}."
+        )
+
+
+def is_whole(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+
+
+def _check_metric(metric: Any) -> None:
+    from sklearn.neighbors import VALID_METRICS  # noqa: PLC0415 - slow to import
+
+    known = sorted({"precomputed", *VALID_METRICS["brute"]} - {"nan_euclidean"})
+    if not (callable(metric) or (isinstance(metric, str) and metric in known)):
+        raise ValueError(
+            f"metric must be a function of two samples or one of {', '.join(map(repr, known))}, got {metric!r}."
+        )

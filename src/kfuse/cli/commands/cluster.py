@@ -1,0 +1,74 @@
+"""`kfuse cluster`: labels for the rows of a table."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from kfuse.cli import fitting, input, output
+from kfuse.cli.errors import CommandError
+from kfuse.cli.fitting import Work
+from kfuse.cli.options import STREAM, Choice, Method, Output, Source
+from kfuse.tables import Features
+from kfuse.tables.columns import typed
+from kfuse.tables.separated import separator_of
+
+
+def run(source: Source, choice: Choice, method: Method, wanted: Output) -> None:
+    """Cluster the rows of a table and write their labels.
+
+    Parameters
+    ----------
+    source, choice, method : Source, Choice, Method
+        The table, its columns, and how to cluster.
+    wanted : Output
+        What to write.
+    """
+    if wanted.as_json and wanted.out == STREAM:
+        raise CommandError("--json and the labels cannot both go to standard output: use -o FILE")
+    separator = separator_of(source.separator)
+    target = output.target_of(wanted.out, wanted.to, separator, source.data)
+    table = input.read(source)
+    if wanted.label in (table.frame.columns if wanted.keep else [choice.id]):
+        raise CommandError(f"the input already has a column {wanted.label!r}: choose another name with --label NAME")
+    work = fitting.from_table(table, choice, method, quiet=wanted.quiet)
+    if wanted.is_file or not wanted.as_json:
+        output.write(_frame(work, choice, wanted, is_text=target.form in {"csv", "tsv"}), target)
+    if wanted.as_json:
+        output.print_json(_summary(work, source, choice, wanted))
+    if wanted.quiet:
+        return
+    work.report_missing()
+    if wanted.is_file or (sys.stderr is not None and sys.stderr.isatty()):
+        work.report(wanted.out if wanted.is_file else None)
+
+
+def _frame(work: Work, choice: Choice, wanted: Output, *, is_text: bool) -> pl.DataFrame:
+    """Return the labels, and the columns that come before them."""
+    labels = _labels(work.found.labels, work.features, wanted.label)
+    if not wanted.keep and choice.id is None:
+        return labels.to_frame()
+    frame = work.table.frame if is_text else typed(work.table, work.features.names)
+    return (frame if wanted.keep else frame.select(choice.id)).with_columns(labels)
+
+
+def _labels(labels: Any, features: Features, name: str) -> pl.Series:
+    """Return a label for every row of the table, null for dropped rows, so that input and output rows align."""
+    if features.used.all():
+        return pl.Series(name, labels)
+    of_row = np.zeros(features.used.size, dtype=labels.dtype)
+    of_row[features.used] = labels
+    return pl.Series(name, of_row).set(pl.Series(~features.used), None)
+
+
+def _summary(work: Work, source: Source, choice: Choice, wanted: Output) -> dict[str, Any]:
+    return {
+        **work.as_json(source, choice),
+        "sizes": work.found.sizes,
+        "outliers": int((work.found.labels < 0).sum()),
+        "suggested": [one.n_clusters for one in work.found.model.tree_.suggest()],
+        "labels": str(wanted.out) if wanted.is_file else None,
+    }

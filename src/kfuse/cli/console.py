@@ -1,0 +1,54 @@
+"""What commands print for people to read: headings, tables, bars and remarks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+WIDE = 160  # columns of a pipe or file, which has no width of its own
+LONGEST_BAR = 24
+
+
+def console() -> Console:
+    """Return the console for standard output."""
+    made = Console(highlight=False)
+    return made if made.is_terminal else Console(highlight=False, width=WIDE)
+
+
+def bar_character(out: Console) -> str:
+    """Return the character that bars are made of, which the encoding of the console must have."""
+    return "█" if out.encoding.startswith("utf") else "#"
+
+
+def bar(share: float, character: str, style: str) -> Text:
+    """Draw a share between 0 and 1 as a bar."""
+    return Text(character * max(1, round(LONGEST_BAR * share)), style)
+
+
+def table(titles: Sequence[str], *, left: Sequence[str] = ()) -> Table:
+    """Build an empty table of right-aligned numbers; the columns in `left` hold text."""
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1))
+    for title in titles:
+        made.add_column(title, justify="left" if title in left else "right", no_wrap=title not in left)
+    return made
+
+
+def remark(out: Console, text: str) -> None:
+    """Print a remark below a table."""
+    out.print(Padding(Text(text, "dim"), (0, 0, 0, 1), expand=False))
+
+
+def heading(text: str) -> Text:
+    """Return the line above a table."""
+    return Text.assemble("\n ", (text, "bold"), "\n")
+
+
+def first_few(sizes: Sequence[int], most: int = 8) -> str:
+    """List the first sizes, and how many more there are."""
+    shown = ", ".join(f"{size:,}" for size in sizes[:most])
+    return f"{shown}, and {len(sizes) - most:,} more" if len(sizes) > most else shown

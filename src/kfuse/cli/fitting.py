@@ -1,0 +1,159 @@
+"""Cluster the rows of a data table, and keep what commands report about it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuse import KFuse, __version__, progress, tables
+from kfuse.cli.errors import CommandError, say
+from kfuse.cli.options import Choice, Method, Source, names_in
+from kfuse.wording import counted
+
+
+class Clustering(NamedTuple):
+    """A fitted model, how long the fit took, and whether the number of clusters was found or given."""
+
+    model: KFuse
+    seconds: float
+    number_found: bool
+
+    @property
+    def labels(self) -> NDArray[np.intp]:
+        """The cluster of each sample, -1 for noise."""
+        return self.model.labels_
+
+    @property
+    def sizes(self) -> list[int]:
+        """The number of samples in each cluster, largest first."""
+        return sizes_of(self.labels)
+
+    @property
+    def summary(self) -> str:
+        """One line about the clustering."""
+        rows, clusters = counted(len(self.labels), "row"), counted(len(self.sizes), "cluster")
+        return f"{rows}, {'found ' * self.number_found}{clusters}, {self.seconds:.2f} s"
+
+
+class Work(NamedTuple):
+    """A data table, its features, and the clustering of them."""
+
+    table: tables.Table
+    features: tables.Features
+    found: Clustering
+
+    def report_missing(self) -> None:
+        """Print to standard error how missing values were handled, if there were any."""
+        missing = self.features.missing
+        if not missing.values:
+            return
+        what = f"{counted(missing.values, 'missing value')} in {counted(missing.rows, 'row')}"
+        done = "filled with the median of the column" if missing.mode == "median" else "these rows get no label"
+        say(f"{what}: {done}")
+
+    def report(self, where: object = None) -> None:
+        """Print to standard error what was found, and where it was written."""
+        say(self.found.summary if where is None else f"{self.found.summary} -> {where}")
+
+    def as_json(self, source: Source, choice: Choice) -> dict[str, Any]:
+        """Return the fields that every command has in its JSON."""
+        return {
+            "kfuse": __version__,
+            "data": str(source.data),
+            "rows": self.features.used.size,
+            "columns": self.features.names,
+            "scaled": choice.scale,
+            "missing": self.features.missing._asdict(),
+            "seconds": round(self.found.seconds, 3),
+            "n_clusters": len(self.found.sizes),
+            "number_found": self.found.number_found,
+        }
+
+
+def from_table(table: tables.Table, choice: Choice, method: Method, *, quiet: bool) -> Work:
+    """Cluster the rows of a data table.
+
+    Parameters
+    ----------
+    table, choice, method : Table, Choice, Method
+        The table, its columns, and how to cluster.
+    quiet : bool
+        Whether to hide the progress bar.
+
+    Returns
+    -------
+    Work
+        All there is to write and to report.
+    """
+    features = features_of(table, choice)
+    return Work(table, features, fit(features.X, method, table.name, quiet=quiet))
+
+
+def features_of(table: tables.Table, choice: Choice, *, truth: str | None = None) -> tables.Features:
+    """Turn a data table into features, as the options say.
+
+    Parameters
+    ----------
+    table, choice : Table, Choice
+        The table, and its columns to cluster by.
+    truth : str or None, default=None
+        The column with the true clusters, which is left out.
+
+    Returns
+    -------
+    Features
+        The samples to cluster.
+    """
+    columns = None if choice.columns is None else names_in("--columns", choice.columns)
+    exclude = [] if choice.exclude is None else names_in("--exclude", choice.exclude)
+    exclude += [name for name in (choice.id, truth) if name is not None]
+    return tables.to_features(table, columns=columns, exclude=exclude, missing=choice.missing, scale=choice.scale)
+
+
+def fit(X: NDArray[np.float64], method: Method, name: str, *, quiet: bool = False) -> Clustering:
+    """Cluster the rows of X.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The samples.
+    method : Method
+        How to cluster.
+    name : str
+        The name of the data in messages.
+    quiet : bool, default=False
+        Whether to hide the progress bar, which shows on a terminal only.
+
+    Returns
+    -------
+    Clustering
+        The model and the time.
+    """
+    if method.n_clusters is not None and method.n_clusters > len(X):
+        rows, most = counted(len(X), "row"), counted(len(X), "cluster")
+        raise CommandError(f"-k {method.n_clusters} is more than the {rows} of {name}: ask for at most {most}")
+    model = KFuse(
+        n_clusters="auto" if method.n_clusters is None else method.n_clusters,
+        metric=method.metric,
+        neighbors=method.neighbors,
+        outliers=method.outliers,
+        n_jobs=method.jobs,
+        random_state=method.seed,
+        verbose=not quiet and sys.stderr is not None and sys.stderr.isatty(),
+    )
+    start = time.perf_counter()
+    try:
+        with progress.leaving_no_lines():
+            model.fit(X)
+    except (ValueError, ImportError) as error:
+        raise CommandError(f"{name} cannot be clustered: {error}") from error
+    return Clustering(model, time.perf_counter() - start, number_found=method.n_clusters is None)
+
+
+def sizes_of(labels: NDArray[np.intp]) -> list[int]:
+    """Return the number of samples in each cluster, without noise."""
+    return [int(size) for size in np.bincount(labels[labels >= 0])]

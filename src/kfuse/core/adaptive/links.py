@@ -1,0 +1,172 @@
+"""The graph of shared neighbours between sub-clusters: which ones touch, how much, and at which density.
+
+Two samples are linked if one is among the other's k nearest. The link's weight is the squared share of neighbours that
+they have in common, a sample counting as its own neighbour here, and half of that if only one has the other as a
+neighbour. A link inside a cluster shares most neighbours, one across a gap few. Its level is the log-density of its
+sparser end.
+
+Links are added up as they are found, sub-cluster by sub-cluster, and never held one by one. A component that no link
+connects to the others gets a bridge: `bridges.py`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuse.core.execution import SERIAL, Execution
+from kfuse.core.kernels import inner_kernel, kernel
+from kfuse.core.order import is_within
+from kfuse.core.search import NeighborBlock
+
+NONE = -1
+SAMPLES_PER_PART = 2**15  # whose links one thread adds up at a time
+
+
+class Links(NamedTuple):
+    """The links between sub-clusters, each pair at most once."""
+
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    level: NDArray[np.float64]  # the log-density along the link, times the weight, so that it adds up
+
+
+class Neighborhoods(NamedTuple):
+    """The neighbours of each sample, and the last of them once more, where it is quickly found."""
+
+    indices: NDArray[np.int32]
+    distances: NDArray[np.float64]
+    farthest_indices: NDArray[np.int32]
+    farthest_distances: NDArray[np.float64]
+
+
+def links_between(
+    nearest: NeighborBlock,
+    labels: NDArray[np.intp],
+    log_density: NDArray[np.float64],
+    execution: Execution = SERIAL,
+) -> Links:
+    """Sum up the links between each two sub-clusters."""
+    k = nearest.indices.shape[1]
+    if k == 0:  # one sample
+        return Links(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.empty(0))
+    members, starts = members_of(labels)
+    last = nearest.indices[:, -1].copy(), nearest.distances[:, -1].copy()
+    neighborhoods = Neighborhoods(nearest.indices, nearest.distances, *last)
+
+    def add_up(start: int, stop: int) -> Links:
+        begin, end = np.searchsorted(starts[:-1], [start, stop])
+        links = _link_buffers(int(starts[end] - starts[begin]) * k)
+        marks = np.full(labels.size, NONE, np.int32), np.full(starts.size, NONE), np.empty(k + 1, np.int64)
+        count = add_up_links(members, starts, begin, end, neighborhoods, labels, log_density, links, marks)
+        return Links(*(column[:count].copy() for column in links))
+
+    found = execution.over_ranges(add_up, labels.size, max(SAMPLES_PER_PART, labels.size // 64))
+    return _both_ways(Links(*(np.concatenate(columns) for columns in zip(*found, strict=True))), starts.size - 1)
+
+
+def _link_buffers(count: int) -> Links:
+    """Return buffers that take memory only where they are written."""
+    return Links(np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count), np.empty(count))
+
+
+def members_of(labels: NDArray[np.intp]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the members of each sub-cluster by ascending index, one sub-cluster after the other, and their starts."""
+    starts = np.append(0, np.cumsum(np.bincount(labels)))
+    members = np.empty(labels.size, dtype=np.int32)
+    put_together(labels, starts.copy(), members)
+    return members, starts
+
+
+@kernel
+def put_together(labels, positions, members):
+    """Put each sample at the next position for its label."""
+    for sample in range(labels.size):
+        members[positions[labels[sample]]] = sample
+        positions[labels[sample]] += 1
+
+
+@kernel
+def add_up_links(members, starts, begin, end, neighborhoods, labels, log_density, links, marks):
+    """Add up the links that go out from a range of sub-clusters, each pair of samples on one side only."""
+    around, link_to, others = marks
+    n_around, count = neighborhoods.indices.shape[1] + 1, 0
+    for own in range(begin, end):
+        floor = count
+        for member in range(starts[own], starts[own + 1]):
+            sample = members[member]
+            n_others = list_links(sample, neighborhoods, labels, others)
+            if n_others > 0:
+                mark_neighborhood(sample, neighborhoods.indices, around)
+            for position in range(n_others):
+                other, is_mutual = others[position] >> 1, (others[position] & 1) == 1
+                shared = shared_neighbors(sample, other, neighborhoods.indices, around)
+                amount = link_weight(shared / n_around, is_mutual)
+                there = labels[other]
+                link = link_to[there]
+                if link < floor:
+                    link = link_to[there] = count
+                    links.first[link], links.second[link], links.weight[link], links.level[link] = own, there, 0.0, 0.0
+                    count += 1
+                links.weight[link] += amount
+                links.level[link] += amount * min(log_density[sample], log_density[other])
+    return count
+
+
+@kernel
+def list_links(sample, neighborhoods, labels, others):
+    """List the samples to link a sample with, as 2 * sample + (1 if each is a neighbour of the other), and count them.
+
+    They are its neighbours in other sub-clusters, but for those that list the sample themselves.
+    """
+    indices, distances, farthest_indices, farthest_distances = neighborhoods
+    own, count = labels[sample], 0
+    for rank in range(indices.shape[1]):
+        other = indices[sample, rank]
+        is_mutual = is_within(distances[sample, rank], sample, farthest_distances[other], farthest_indices[other])
+        # Without a branch, which would often be mispredicted: what is not counted is overwritten.
+        others[count] = 2 * other + is_mutual
+        count += (labels[other] > own) | ((labels[other] < own) & (not is_mutual))
+    return count
+
+
+@inner_kernel
+def link_weight(share, is_mutual):
+    """Return the weight of a link, given the share of neighbours that its ends have in common."""
+    return share * share if is_mutual else share * share / 2.0
+
+
+@inner_kernel
+def mark_neighborhood(sample, indices, around):
+    """Mark a sample and its neighbours."""
+    around[sample] = sample
+    for rank in range(indices.shape[1]):
+        around[indices[sample, rank]] = sample
+
+
+@inner_kernel
+def shared_neighbors(sample, other, indices, around):
+    """Count what the neighbourhoods of two samples share, each with the sample itself; `other` is near `sample`."""
+    shared = 1  # `other` itself
+    for rank in range(indices.shape[1]):
+        shared += around[np.uint32(indices[other, rank])] == sample
+    return shared
+
+
+def _both_ways(links: Links, n_subclusters: int) -> Links:
+    """Add up what goes from i to j and from j to i; give each pair once, i < j."""
+    lower, upper = np.minimum(links.first, links.second), np.maximum(links.first, links.second)
+    order = np.argsort(
+        lower.astype(np.int64) * n_subclusters + upper, kind="stable"
+    )  # what goes out from i stays first
+    lower, upper = lower[order], upper[order]
+    starts = np.flatnonzero(np.append(True, (np.diff(lower) != 0) | (np.diff(upper) != 0))) if lower.size else order
+    return Links(
+        lower[starts],
+        upper[starts],
+        np.add.reduceat(links.weight[order], starts) if lower.size else links.weight,
+        np.add.reduceat(links.level[order], starts) if lower.size else links.level,
+    )

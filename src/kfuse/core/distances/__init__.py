@@ -1,0 +1,44 @@
+"""Distances between samples: Euclidean and cosine, any metric, a matrix, a graph.
+
+A new metric with distances of its own is a new file here, and a line in `distances_for`. For a search that is faster
+than computing every distance, it also needs a file in `core/search`, and a line in `core/search/choose.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scipy.sparse import issparse
+
+from kfuse.core.distances.base import Distances
+from kfuse.core.distances.euclidean import CosineDistances, EuclideanDistances
+from kfuse.core.distances.graph import GraphDistances
+from kfuse.core.distances.matrix import MatrixDistances
+from kfuse.core.distances.metric import MetricDistances
+
+__all__ = [
+    "CosineDistances",
+    "Distances",
+    "EuclideanDistances",
+    "GraphDistances",
+    "MatrixDistances",
+    "MetricDistances",
+    "distances_for",
+]
+
+EUCLIDEAN_KINDS: dict[Any, type[EuclideanDistances]] = {
+    "euclidean": EuclideanDistances,
+    "l2": EuclideanDistances,
+    "minkowski": EuclideanDistances,  # its power is 2 unless stated otherwise
+    "cosine": CosineDistances,
+}
+
+
+def distances_for(X: Any, metric: str | Callable[..., float]) -> Any:
+    """Return the distances of an input by a metric."""
+    if isinstance(metric, str) and metric == "precomputed":
+        return GraphDistances(X) if issparse(X) else MatrixDistances(X)
+    if isinstance(metric, str) and metric in EUCLIDEAN_KINDS:
+        return EUCLIDEAN_KINDS[metric](X)
+    return MetricDistances(X, metric)

@@ -1,0 +1,78 @@
+"""The comparisons by which ties are broken, each once, and disjoint sets; sorts elsewhere use the same keys.
+
+Neighbours are ordered by (distance, index), pairs of samples or sub-clusters by (value, smaller index, larger index).
+All orders are total, so no result depends on how a search happened to walk or on the number of threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuse.core.kernels import inner_kernel, kernel
+
+
+@inner_kernel
+def comes_before(distance, index, other_distance, other_index):
+    """Return whether a neighbour precedes another: by distance, then by index."""
+    return distance < other_distance or (distance == other_distance and index < other_index)
+
+
+@inner_kernel
+def is_within(distance, index, farthest_distance, farthest_index):
+    """Return whether a sample comes no later than another's farthest neighbour, by (distance, index)."""
+    return (distance < farthest_distance) | ((distance == farthest_distance) & (index <= farthest_index))
+
+
+@inner_kernel
+def pair_comes_before(a, b, other_a, other_b):
+    """Return whether an unordered pair precedes another: by its smaller index, then by its larger one."""
+    low, other_low = min(a, b), min(other_a, other_b)
+    return low < other_low or (low == other_low and max(a, b) < max(other_a, other_b))
+
+
+@kernel
+def is_shorter(distance, a, b, other_distance, other_a, other_b):
+    """Return whether a bridge precedes another: the smaller distance, then the smaller pair of samples."""
+    if distance != other_distance:
+        return distance < other_distance
+    return pair_comes_before(a, b, other_a, other_b)
+
+
+@kernel
+def merges_before(log_index, a, b, other_log_index, other_a, other_b):
+    """Return whether a pair merges before another: the larger fusion index, then the smaller pair of nodes."""
+    if log_index != other_log_index:
+        return log_index > other_log_index
+    return pair_comes_before(a, b, other_a, other_b)
+
+
+@kernel
+def find(parents, member):
+    """Find the root of a member's set, halving the path; the caller decides which root remains in a union."""
+    while parents[member] != member:
+        parents[member] = parents[parents[member]]
+        member = parents[member]
+    return member
+
+
+def roots(parents: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Find the root of every member by pointer jumping; a root is its own parent."""
+    while not np.array_equal(parents, jumped := parents[parents]):
+        parents = jumped
+    return parents
+
+
+def labels_by_size(labels: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Renumber labels 0, 1, ... by decreasing size, then by smallest sample index; negative labels stay."""
+    kept = np.flatnonzero(labels >= 0)
+    values = labels[kept]
+    sizes = np.bincount(values)
+    first = np.zeros(sizes.size, dtype=np.intp)
+    first[values[::-1]] = kept[::-1]  # of several samples, the first is written last
+    used = np.flatnonzero(sizes)
+    rank = np.empty(sizes.size, dtype=np.intp)
+    rank[used[np.lexsort((first[used], -sizes[used]))]] = np.arange(used.size)
+    renumbered = labels.astype(np.intp)
+    renumbered[kept] = rank[values]
+    return renumbered

@@ -1,0 +1,10 @@
+"""Exact and approximate nearest neighbours, behind one protocol: `base.py`.
+
+A new kind of search is a new file with a class that overrides what it can do faster, and a line in `choose.py`.
+"""
+
+from kfuse.core.search.base import Bridges, NeighborBlock, NeighborSearch
+from kfuse.core.search.choose import choose_search, nearest_samples
+from kfuse.core.search.table import NeighborTable
+
+__all__ = ["Bridges", "NeighborBlock", "NeighborSearch", "NeighborTable", "choose_search", "nearest_samples"]

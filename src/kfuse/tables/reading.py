@@ -1,0 +1,205 @@
+"""Read a data table of any format from a file or from bytes."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from kfuse.tables import arrays, separated
+from kfuse.tables.errors import TableError
+from kfuse.tables.formats import ARROW_STREAM, Readable, format_of
+
+GZIP = b"\x1f\x8b"  # magic bytes
+SHARE_OF_MEMORY = 0.5  # that a compressed file may take once it is decompressed
+USUAL_MEMORY = 8 << 30  # assumed where the system does not report how much it has
+PANDAS_INDEX = "__index_level_"  # how pandas names an unnamed index in Parquet
+
+
+class Table(NamedTuple):
+    """A data table, and what is known about its columns."""
+
+    frame: pl.DataFrame
+    features: list[str]  # the columns to cluster by unless others are chosen
+    is_text: bool  # whether every value is text as written, because the format has no types
+    name: str  # of the file, in messages
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: Readable | None = None,
+    separator: str | None = None,
+    header: bool | None = None,
+) -> Table:
+    """Read a data table from a file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, compressed with gzip or not.
+    format : {"csv", "tsv", "parquet", "arrow", "json", "jsonl", "npy", "npz"} or None, default=None
+        The format; None detects it.
+    separator : str or None, default=None
+        The character between values of CSV, or "tab"; None expects a comma.
+    header : bool or None, default=None
+        Whether the first line of CSV has the column names; None expects names, and rejects a line of numbers.
+
+    Returns
+    -------
+    Table
+        The table, with at least one row.
+
+    Raises
+    ------
+    TableError
+        If the file cannot be read as a table.
+    OSError
+        If it cannot be opened.
+    """
+    content = Path(path).read_bytes()
+    return parse(content, os.fspath(path), format=format, separator=separator, header=header)
+
+
+def parse(
+    content: bytes,
+    name: str,
+    *,
+    format: Readable | None = None,
+    separator: str | None = None,
+    header: bool | None = None,
+) -> Table:
+    """Read a data table from the content of a file; see :func:`read` for the other parameters.
+
+    Parameters
+    ----------
+    content : bytes
+        The content of the file.
+    name : str
+        The name of the file, whose extension may tell the format, and which messages use.
+
+    Returns
+    -------
+    Table
+        The table, with at least one row.
+    """
+    content = _decompressed(content, name)
+    if not (content[:4096].strip() or content.strip()):
+        raise TableError(f"{name} is empty: provide a table with rows")
+    form = format or format_of(content, Path(name))
+    if form in {"csv", "tsv"}:
+        separator = separated.separator_of(separator) or ("\t" if form == "tsv" else None)
+        frame = separated.read(content, separated.Dialect(separator, header), name)
+        return Table(frame, frame.columns, is_text=True, name=name)
+    if form in {"npy", "npz"}:
+        found = arrays.read(content, name, max_bytes())
+        frame, features = found.frame, found.features
+    else:
+        frame = _typed(content, form, name)
+        features = [column for column in frame.columns if not column.startswith(PANDAS_INDEX)]
+    if frame.is_empty():
+        raise TableError(f"{name} has no rows: provide a table with rows")
+    return Table(frame, features, is_text=False, name=name)
+
+
+def max_bytes() -> int:
+    """Return the most memory that a compressed file may take once it is decompressed."""
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        memory = USUAL_MEMORY
+    return int(SHARE_OF_MEMORY * memory)
+
+
+def check_size(size: int, name: str) -> None:
+    """Reject decompression bombs: a small file can hold any number of zeros."""
+    if size > max_bytes():
+        raise TableError(
+            f"{name} would take {size / 2**30:,.1f} GiB when decompressed, more than half of this machine's memory: "
+            "make it smaller, or use a larger machine"
+        )
+
+
+def _decompressed(content: bytes, name: str) -> bytes:
+    if not content.startswith(GZIP):
+        return content
+    most = max_bytes()
+    try:
+        with gzip.open(io.BytesIO(content)) as compressed:
+            whole = compressed.read(most + 1)
+    except (OSError, EOFError, zlib.error):
+        raise TableError(f"{name} is a corrupt gzip file: compress the original again") from None
+    check_size(len(whole), name)
+    return whole
+
+
+def _parquet(content: bytes, name: str) -> pl.DataFrame:
+    lazy = pl.scan_parquet(io.BytesIO(content))
+    rows = lazy.select(pl.len()).collect().item()
+    check_size(8 * rows * len(lazy.collect_schema()), name)
+    return pl.read_parquet(io.BytesIO(content))
+
+
+def _arrow(content: bytes, _: str) -> pl.DataFrame:
+    read_file = pl.read_ipc_stream if content.startswith(ARROW_STREAM) else pl.read_ipc
+    return read_file(io.BytesIO(content))
+
+
+def _json(content: bytes, _: str) -> pl.DataFrame:
+    return pl.read_json(io.BytesIO(content), infer_schema_length=None)
+
+
+def _json_lines(content: bytes, _: str) -> pl.DataFrame:
+    return pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
+
+
+class _Reader(NamedTuple):
+    title: str
+    read: Callable[[bytes, str], pl.DataFrame]
+    remedy: str
+
+
+_TRUNCATED = "it may be truncated: write or copy it again"
+_READERS = {
+    "parquet": _Reader("Parquet", _parquet, _TRUNCATED),
+    "arrow": _Reader("Arrow", _arrow, f"{_TRUNCATED}, in version 2 of Feather"),
+    "json": _Reader("JSON", _json, "provide an array of objects, [{...}, ...]"),
+    "jsonl": _Reader("JSON lines", _json_lines, "provide one object per line"),
+}
+
+
+@contextmanager
+def _silent_panics() -> Iterator[None]:
+    """Suppress what Rust prints to standard error when polars panics; the exception says it in one line."""
+    try:
+        original = os.dup(2)
+    except OSError:  # standard error is closed
+        yield
+        return
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(original, 2)
+            os.close(original)
+
+
+def _typed(content: bytes, form: str, name: str) -> pl.DataFrame:
+    """Read a format whose values have types with polars, and explain a failure in one line."""
+    reader = _READERS[form]
+    try:
+        with _silent_panics():
+            return reader.read(content, name)
+    except (TableError, MemoryError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # on malformed input polars may panic, which is not an Exception
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise TableError(f"{name} cannot be read as {reader.title} ({reason}): {reader.remedy}") from None

@@ -1,0 +1,236 @@
+"""The fusion tree: every number of clusters from one fit."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuse.core.adaptive import n_clusters as number_of_clusters
+from kfuse.core.dendrogram import nodes_after_merges, sizes_of_nodes
+from kfuse.core.order import labels_by_size
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kfuse.core.result import Result
+
+
+class Suggestion(NamedTuple):
+    """A number of clusters, and how clearly the data has it.
+
+    Strengths are multiples of what is usual for a merge of that size: 1 is usual, 0 is no connection. One cluster has
+    no border, so its contrast is that of the weakest merge with no connection, and compares with no other.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The number of clusters.
+    contrast : float
+        From 0 to 1: the difference between the two strengths below, each as s / (1 + s). The larger, the clearer.
+    strongest_border : float
+        The strength of the strongest merge that this number undoes.
+    weakest_inside : float
+        The strength of the weakest merge that this number keeps.
+    """
+
+    n_clusters: int
+    contrast: float
+    strongest_border: float
+    weakest_inside: float
+
+
+class FusionTree(NamedTuple):
+    """How sub-clusters merge into one cluster: the `tree_` of a fitted :class:`~kfuse.KFuse`.
+
+    Nodes are numbered as in scipy: 0 to n_leaves - 1 are the leaves, n_leaves + t is what merge t makes. Merges
+    come in the order in which they happen.
+
+    Attributes
+    ----------
+    leaf_labels : ndarray of shape (n_samples,)
+        The leaf, which is a sub-cluster, of each sample.
+    children : ndarray of shape (n_leaves - 1, 2)
+        The two nodes that each merge joins.
+    log_index : ndarray of shape (n_leaves - 1,)
+        The logarithm of the fusion index at which each merge happened.
+    sizes : ndarray of shape (2 * n_leaves - 1,)
+        The number of samples in each node.
+    leaving : ndarray of shape (n_samples,) or None
+        The rank of each sample in the order of leaving its leaf, -1 to stay; None with ``fusion="paper"``.
+    strength : ndarray of shape (n_leaves - 1,) or None
+        Each merge compared with what is usual for its size: 1 is usual, 0 is no connection; None with
+        ``fusion="paper"``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from kfuse import KFuse
+    >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+    >>> tree = KFuse().fit(X).tree_
+    >>> tree.sizes[-1].item(), tree.n_leaves == len(tree.children) + 1
+    (300, True)
+    """
+
+    leaf_labels: NDArray[np.intp]
+    children: NDArray[np.intp]
+    log_index: NDArray[np.float64]
+    sizes: NDArray[np.intp]
+    leaving: NDArray[np.intp] | None = None
+    strength: NDArray[np.float64] | None = None
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of sub-clusters."""
+        return len(self.children) + 1
+
+    @property
+    def most_clusters(self) -> int:
+        """The largest number of clusters that `cut` can give."""
+        return self.n_leaves if self.leaving is None else self.n_leaves + int(self.leaving.max(initial=-1)) + 1
+
+    @classmethod
+    def of(cls, result: Result) -> FusionTree:
+        """Build the tree of a fit.
+
+        Parameters
+        ----------
+        result : Result
+            What the stages of a fit found.
+
+        Returns
+        -------
+        FusionTree
+            Its merges, with the number of samples in each node.
+        """
+        n_leaves = len(result.children) + 1
+        sizes = sizes_of_nodes(result.children, np.bincount(result.subclusters, minlength=n_leaves))
+        return cls(result.subclusters, result.children, result.log_index, sizes, result.leaving, result.strength)
+
+    def cut(self, n_clusters: int) -> NDArray[np.intp]:
+        """Label the samples with `n_clusters` clusters, or with `most_clusters` if that is fewer.
+
+        Beyond the number of leaves, the sparsest samples leave their sub-clusters one after the other. Labels are
+        0, 1, ... by decreasing cluster size; of equal sizes, the one with the smallest sample index comes first.
+
+        Parameters
+        ----------
+        n_clusters : int
+            The number of clusters.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The cluster of each sample.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from kfuse import KFuse
+        >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+        >>> int(KFuse().fit(X).tree_.cut(7).max()) + 1
+        7
+        """
+        n_clusters = operator.index(n_clusters)
+        if n_clusters < 1:
+            raise ValueError(f"n_clusters must be at least 1, got {n_clusters}.")
+        n_merges = max(0, self.n_leaves - n_clusters)
+        labels = nodes_after_merges(self.children[:n_merges], self.n_leaves)[self.leaf_labels]
+        if self.leaving is not None and n_clusters > self.n_leaves:
+            leaves = (self.leaving >= 0) & (self.leaving < n_clusters - self.n_leaves)
+            labels[leaves] = self.n_leaves + self.leaving[leaves]
+        return labels_by_size(labels)
+
+    def suggest(self, n: int = 5) -> list[Suggestion]:
+        """Rank the best numbers of clusters; the first is the one that ``n_clusters="auto"`` takes.
+
+        Parameters
+        ----------
+        n : int, default=5
+            How many to return at most.
+
+        Returns
+        -------
+        list of Suggestion
+            The numbers with the evidence for them, the best first, the others by decreasing contrast.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from kfuse import KFuse
+        >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+        >>> best = KFuse().fit(X).tree_.suggest()[0]
+        >>> best.n_clusters, best.strongest_border < best.weakest_inside
+        (2, True)
+        """
+        if n < 1:
+            raise ValueError(f"n must be at least 1, got {n}.")
+        if self.strength is None:
+            raise ValueError(
+                "The printed algorithm gives no number of clusters: use fusion='adaptive' for suggestions."
+            )
+        return [Suggestion(*s) for s in number_of_clusters.suggest(self.strength, self.leaf_labels.size, n)]
+
+    def to_linkage(self) -> NDArray[np.float64]:
+        """Return the tree as a linkage matrix for scipy's dendrogram.
+
+        Leaves are sub-clusters. Heights are how far the logarithm of the fusion index has dropped below that of the
+        first merge, and never decrease; a merge of index zero is one above the highest other.
+
+        Returns
+        -------
+        ndarray of shape (n_leaves - 1, 4)
+            For each merge: the two nodes, the height, and the number of leaves below it.
+
+        Examples
+        --------
+        >>> from scipy.cluster.hierarchy import is_valid_linkage
+        >>> from sklearn.datasets import make_moons
+        >>> from kfuse import KFuse
+        >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+        >>> bool(is_valid_linkage(KFuse().fit(X).tree_.to_linkage()))
+        True
+        """
+        with np.errstate(invalid="ignore"):  # all may have index zero
+            heights = self.log_index.max(initial=-np.inf) - self.log_index
+        known = np.isfinite(heights)
+        heights[~known] = heights[known].max(initial=0) + 1
+        leaves_below = sizes_of_nodes(self.children, np.ones(self.n_leaves, dtype=np.intp))
+        return np.column_stack(
+            [np.sort(self.children, axis=1), np.maximum.accumulate(heights), leaves_below[self.n_leaves :]]
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per merge: the nodes, the fusion index, the size, and how many clusters remain after it.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns are ``first``, ``second`` and ``fused`` (nodes), ``log_index``, ``size`` and ``n_clusters``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from kfuse import KFuse
+        >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+        >>> KFuse().fit(X).tree_.to_frame()["n_clusters"].tail(3).tolist()
+        [3, 2, 1]
+        """
+        try:
+            import pandas as pd  # noqa: PLC0415 - an optional dependency
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install pandas") from error
+
+        n_merges = len(self.children)
+        return pd.DataFrame(
+            {
+                "first": self.children[:, 0],
+                "second": self.children[:, 1],
+                "fused": np.arange(self.n_leaves, self.n_leaves + n_merges),
+                "log_index": self.log_index,
+                "size": self.sizes[self.n_leaves :],
+                "n_clusters": np.arange(n_merges, 0, -1),
+            }
+        )

@@ -1,0 +1,1 @@
+"""Every figure of the paper, redrawn: ``python -m study.figures``."""

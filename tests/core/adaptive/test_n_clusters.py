@@ -1,0 +1,146 @@
+"""The number of clusters: found where there are clusters, one where there are none."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_circles, make_moons
+
+from kfuse import KFuse
+from kfuse.core.adaptive.n_clusters import strengths, suggest
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("n_features", [2, 5, 20])
+@pytest.mark.parametrize("n_samples", [200, 1000])
+@pytest.mark.parametrize("kind", ["uniform", "normal"])
+def test_one_cluster_where_there_is_no_structure(kind, n_samples, n_features):
+    found = [
+        KFuse().fit(getattr(np.random.default_rng(seed), kind)(size=(n_samples, n_features))).n_clusters_
+        for seed in range(20)
+    ]
+    assert found.count(1) >= 18, found
+
+
+def separated_gaussians(n_clusters, n_features, seed):
+    rng = np.random.default_rng(seed)
+    centres = []
+    while len(centres) < n_clusters:
+        centre = rng.uniform(0, 15 * n_clusters ** (1 / n_features), n_features)
+        if all(np.linalg.norm(centre - other) > 8 for other in centres):
+            centres.append(centre)
+    sizes = rng.integers(50, 200, n_clusters)
+    return np.repeat(centres, sizes, axis=0) + rng.standard_normal((sizes.sum(), n_features))
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("n_features", [2, 5])
+def test_separated_gaussians_are_counted(n_features):
+    cases = [(k, seed) for k in range(2, 16) for seed in range(3)]
+    wrong = [(k, seed) for k, seed in cases if KFuse().fit(separated_gaussians(k, n_features, seed)).n_clusters_ != k]
+    assert len(wrong) <= 0.05 * len(cases), wrong
+
+
+def test_suggestions_rank_the_chosen_number_first():
+    model = KFuse().fit(load_iris().data)
+    ranked = model.tree_.suggest(4)
+    assert len(ranked) == 4
+    assert ranked[0].n_clusters == model.n_clusters_ == 2
+    assert ranked[1].n_clusters == 3
+    contrasts = [suggestion.contrast for suggestion in ranked[1:]]
+    assert contrasts == sorted(contrasts, reverse=True)
+    assert all(0 <= s.strongest_border <= s.weakest_inside and 0 <= s.contrast <= 1 for s in ranked)
+
+
+def test_a_clear_gap_decides():
+    strength = np.array([0.01, 0.02, 0.9, 0.95, 1.0, 1.1, 1.3])
+    best = suggest(strength, n_samples=100, n=1)[0]
+    assert best.n_clusters == 3
+    assert best.contrast == pytest.approx(0.9 / 1.9 - 0.02 / 1.02)
+    assert (best.strongest_border, best.weakest_inside) == (0.02, 0.9)
+
+
+def test_without_a_gap_there_is_one_cluster():
+    strength = np.array([0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.1])
+    assert suggest(strength, n_samples=100, n=1)[0].n_clusters == 1
+
+
+def test_the_fewer_borders_the_wider_the_gap_must_be():
+    inside = [0.9, 1.0, 1.1, 1.3, 1.6]
+    assert suggest(np.array([0.6, *inside]), n_samples=100, n=1)[0].n_clusters == 1
+    assert suggest(np.array([0.56, 0.58, 0.6, *inside]), n_samples=100, n=1)[0].n_clusters == 4
+
+
+def test_gaps_above_the_usual_strength_do_not_count():
+    assert suggest(np.array([1.0, 1.1, 3.0, 9.0]), n_samples=100, n=1)[0].n_clusters == 1
+    assert suggest(np.array([0.9, 1.0, 1.05, 1.1, 99.0]), n_samples=100, n=1)[0].n_clusters == 1
+
+
+def test_more_clusters_than_the_root_of_the_samples_can_be_found():
+    strength = np.array([0.1] * 20 + [1.0] * 5)
+    assert suggest(strength, n_samples=100, n=1)[0].n_clusters == 21
+
+
+def test_alternatives_leave_a_fusion_inside():
+    strength = np.array([0.1] * 20 + [1.0] * 5)
+    numbers = [s.n_clusters for s in suggest(strength, n_samples=100, n=50)]
+    assert sorted(numbers) == list(range(2, 22))
+
+
+@pytest.mark.parametrize(
+    ("strength", "most"),
+    [
+        ([2.0] * 30, 10),  # the root of the samples
+        ([2.0] * 5, 5),  # as many as leave a fusion inside
+        ([0.9] * 13 + [1.0] * 5, 14),  # one more than the weak fusions
+    ],
+)
+def test_alternatives_go_as_far_as_they_may(strength, most):
+    numbers = [s.n_clusters for s in suggest(np.array(strength), n_samples=100, n=50)]
+    assert numbers[0] == 1
+    assert sorted(numbers) == list(range(1, most + 1))
+
+
+def test_suggestions_say_what_is_at_their_border():
+    strength = np.linspace(1, 2, 9)
+    found = {s.n_clusters: (s.strongest_border, s.weakest_inside) for s in suggest(strength, n_samples=100, n=50)}
+    assert found == {1: (0, 1)} | {n: (strength[n - 2], strength[n - 1]) for n in range(2, 10)}
+
+
+def test_strength_is_one_on_the_median_line_but_for_the_allowance():
+    sizes = np.array([4, 16, 64, 256, 1024] * 5)
+    log_weight = 0.5 * np.log(sizes)  # as long as the side of a square
+    log_index = log_weight + 3 - 1.5 * np.log(sizes)
+    found = strengths(log_index, log_weight, sizes, sizes)
+    np.testing.assert_allclose(found, np.exp(4 / np.sqrt(sizes)))
+
+
+def test_half_the_density_counts_as_much_as_a_quarter_of_the_links():
+    sizes = np.full(9, 100)
+    log_weight, valley = np.zeros(9), np.zeros(9)
+    log_weight[0], valley[1] = np.log(0.25), np.log(0.5)
+    found = strengths(log_weight + valley - 1.5 * np.log(sizes), log_weight, sizes, sizes)
+    assert found[0] == pytest.approx(found[1])
+    assert found[0] == pytest.approx(found[2] / 2)
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("n_samples", [300, 1000, 3000])
+@pytest.mark.parametrize("noise", [0.03, 0.06])
+@pytest.mark.parametrize("shape", [make_moons, make_circles])
+def test_thin_clusters_are_not_cut_up(shape, noise, n_samples):
+    options = {"factor": 0.5} if shape is make_circles else {}
+    found = [
+        KFuse().fit(shape(n_samples, noise=noise, random_state=seed, **options)[0]).n_clusters_ for seed in range(5)
+    ]
+    assert found == [2] * 5
+
+
+def test_one_sample_is_one_cluster():
+    model = KFuse().fit([[1.0, 2.0]])
+    assert model.n_clusters_ == 1
+    assert model.tree_.suggest() == [(1, 1.0, 0.0, np.inf)]
+
+
+def test_the_printed_algorithm_suggests_nothing():
+    tree = KFuse(2, fusion="paper").fit(load_iris().data).tree_
+    with pytest.raises(ValueError, match="use fusion='adaptive'"):
+        tree.suggest()

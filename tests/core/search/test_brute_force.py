@@ -1,0 +1,233 @@
+"""Matrix products find the same neighbours as sums in order do, to the last tie."""
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from kfuse.core.adaptive.bridges import shortest_bridges
+from kfuse.core.distances import CosineDistances, EuclideanDistances
+from kfuse.core.execution import Execution
+from kfuse.core.search import NeighborTable
+from kfuse.core.search import brute_force as room
+from kfuse.core.search.brute_force import BruteForce, BruteForceSearch, Screen, bound_limit
+from kfuse.core.search.kd_tree import KDTreeSearch
+from kfuse.core.search.rows import RowSearch
+from tests.strategies import repeats
+
+
+def integer_grid(rng, n, d):
+    return rng.integers(0, 3, (n, d))
+
+
+def pixels(rng, n, d):
+    return rng.integers(0, 256, (n, d)) * (rng.random((n, d)) < 0.3)
+
+
+def gaussian(rng, n, d):
+    return rng.normal(size=(n, d))
+
+
+def duplicates(rng, n, d):
+    return rng.normal(size=(3, d))[rng.integers(0, 3, n)]
+
+
+def one_place(rng, n, d):
+    return np.full((n, d), 0.1)
+
+
+def far_from_zero(rng, n, d):
+    return 1e6 + rng.normal(size=(n, d))
+
+
+def far_apart(rng, n, d):
+    return rng.integers(-1, 2, (n, 1)) * 1e7 + rng.normal(size=(n, d))
+
+
+def constant_columns(rng, n, d):
+    return rng.normal(size=(n, d)) * (np.arange(d) % 3 == 0) + 7.3
+
+
+def with_an_outlier(rng, n, d):
+    return np.vstack([rng.normal(size=(n - 1, d)), np.full((1, d), 1e15)])
+
+
+def of_all_sizes(rng, n, d):
+    return rng.normal(size=(n, d)) * 10.0 ** rng.integers(-18, 18, (n, 1))
+
+
+def nearly_tied(rng, n, d):
+    steps = rng.integers(-3, 4, (n, d)) * np.finfo(np.float32).eps
+    return rng.integers(0, 2, (n, d)) + steps * rng.integers(0, 2)
+
+
+def on_a_sphere(rng, n, d):
+    X = rng.normal(size=(n, d))
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+KINDS = [
+    integer_grid,
+    pixels,
+    gaussian,
+    duplicates,
+    one_place,
+    far_from_zero,
+    far_apart,
+    constant_columns,
+    with_an_outlier,
+    of_all_sizes,
+    nearly_tied,
+    on_a_sphere,
+]
+
+
+def distances_in_order(X):
+    """Every distance, as one sum over the features in order."""
+    X = X.astype(np.float64)
+    total = np.zeros((len(X), len(X)))
+    for column in X.T:
+        total += (column[:, None] - column) ** 2
+    return np.sqrt(total)
+
+
+def by_sorting(X, k):
+    """The slow truth: sort all others by (distance, index)."""
+    distances = distances_in_order(X)
+    np.fill_diagonal(distances, -1)
+    order = np.argsort(distances, axis=1, kind="stable")[:, 1 : k + 1]
+    return order, np.take_along_axis(distances, order, axis=1)
+
+
+def assert_equals_sorting(X, k, search=None):
+    search = BruteForce(X) if search is None else search
+    indices, distances = search.query(np.arange(len(X)), k)
+    expected = by_sorting(X, k)
+    np.testing.assert_array_equal(indices, expected[0])
+    np.testing.assert_array_equal(distances, expected[1])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", KINDS)
+def test_equals_sorting(kind, dtype, monkeypatch):
+    rng = np.random.default_rng(0)
+    for _ in range(repeats(100)):
+        n, d = int(rng.integers(2, 90)), int(rng.choice([1, 2, 5, 13, 40, 200]))
+        monkeypatch.setattr(room, "COLUMNS_AT_A_TIME", int(rng.choice([1, 7, 64, 65, 4096])))
+        monkeypatch.setattr(room, "WORTH_KEEPING", int(rng.choice([1, 2**22])))
+        monkeypatch.setattr(room, "LONGEST_KEPT", int(rng.choice([10, 512])))
+        X = kind(rng, n, d).astype(dtype)
+        search = BruteForce(X)
+        for k in rng.integers(0, n, 2):
+            assert_equals_sorting(X, int(k), search)
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("kind", KINDS)
+def test_equals_sorting_with_more_samples_than_a_block(kind):
+    X = kind(np.random.default_rng(1), 1200, 30)
+    search = BruteForce(X)
+    for k in (1, 10, 200, 1199):
+        assert_equals_sorting(X, k, search)
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_bound_is_beyond_the_reach_of_its_distance(kind, dtype, precision):
+    rng = np.random.default_rng(2)
+    for d in (1, 3, 50, 1000):
+        X = kind(rng, 200, d).astype(dtype)
+        screen = Screen(X, precision)
+        ((_, bounds),) = screen.blocks(np.arange(200))
+        reach = getattr(bound_limit, "py_func", bound_limit)(
+            distances_in_order(X), np.arange(200)[:, None], screen.limits
+        )
+        assert (bounds <= reach.astype(precision)).all()
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-150, 1e-40, 1e40, 1e149, 1e300])
+def test_any_unit(size):
+    X = np.random.default_rng(3).integers(0, 4, (150, 20)) * size
+    points = EuclideanDistances(X).points
+    assert_equals_sorting(points, 30)
+
+
+@pytest.mark.parametrize("size", [1e-44, 1e-38, 1e37])
+def test_any_unit_of_float32(size):
+    X = (np.random.default_rng(4).integers(0, 4, (150, 20)) * np.float32(size)).astype(np.float32)
+    assert_equals_sorting(X, 30)
+
+
+@pytest.mark.large
+def test_float64_takes_over_where_float32_cannot_tell():
+    X = far_apart(np.random.default_rng(5), 2000, 10)
+    search = BruteForce(X)
+    assert search._current_screen().factors.dtype == np.float32
+    assert_equals_sorting(X, 5, search)
+    assert search._current_screen().factors.dtype == np.float64
+    assert_equals_sorting(X, 5, search)
+
+
+def test_float32_is_enough_for_pixels():
+    X = pixels(np.random.default_rng(6), 3000, 50)
+    search = BruteForce(X.astype(np.float64))
+    search.query(np.arange(256), 20)
+    assert search._current_screen().factors.dtype == np.float32
+
+
+def test_input_is_not_changed():
+    X = far_apart(np.random.default_rng(7), 500, 4)
+    before = X.copy()
+    BruteForce(X).query(np.arange(500), 9)
+    np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("kind", [EuclideanDistances, CosineDistances])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_search_equals_the_search_in_rows(kind, n_threads, monkeypatch):
+    monkeypatch.setattr(room, "ROWS_AT_A_TIME", 32)
+    distances = kind(pixels(np.random.default_rng(8), 700, 60) + 1.0)
+    found = NeighborTable(BruteForceSearch(distances), Execution(n_threads)).collect(25)
+    expected = NeighborTable(RowSearch(distances), Execution(n_threads)).collect(25)
+    np.testing.assert_array_equal(found.indices, expected.indices)
+    np.testing.assert_array_equal(found.distances, expected.distances)
+
+
+@pytest.mark.parametrize("distances_of", [EuclideanDistances, CosineDistances])
+@pytest.mark.parametrize("kind", [integer_grid, pixels, gaussian, far_apart, duplicates])
+def test_bridges_equal_those_of_the_search_in_rows(kind, distances_of, monkeypatch):
+    monkeypatch.setattr(room, "ROWS_AT_A_TIME", 16)
+    rng = np.random.default_rng(10)
+    for n_pieces in (1, 2, 3, 20, 90):
+        X = kind(rng, 90, 8) + np.eye(8)[0] * 9.0
+        _, piece = np.unique(rng.integers(0, n_pieces, 90), return_inverse=True)
+        found = [
+            shortest_bridges(search(distances_of(X)), piece.astype(np.int32))
+            for search in (BruteForceSearch, RowSearch, KDTreeSearch)
+        ]
+        for other in found[1:]:
+            for field, expected in zip(found[0], other, strict=True):
+                np.testing.assert_array_equal(field, expected)
+
+
+def blas_threads():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_products_run_in_the_thread_that_asks_for_them(n_threads, monkeypatch):
+    monkeypatch.setattr(room, "ROWS_AT_A_TIME", 64)
+    before, during = blas_threads(), []
+
+    def watched(screen, rows):
+        for block in blocks(screen, rows):
+            during.append(blas_threads())
+            yield block
+
+    blocks = Screen.blocks
+    monkeypatch.setattr(Screen, "blocks", watched)
+    search = BruteForceSearch(EuclideanDistances(gaussian(np.random.default_rng(9), 300, 5)))
+    NeighborTable(search, Execution(n_threads)).collect(9)
+    assert during == [{1}] * 5
+    assert blas_threads() == before

@@ -1,0 +1,35 @@
+"""Which samples are identical."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kfuse import KFuse
+from kfuse.core.distances import EuclideanDistances
+from kfuse.core.search.duplicates import first_at_distance_zero, first_of_equal_rows, merge_vanishing
+from kfuse.core.search.kd_tree import KDTreeSearch
+from kfuse.core.search.rows import RowSearch
+from tests.strategies import SEEDS
+
+
+@settings(max_examples=200)
+@given(SEEDS, st.integers(2, 60), st.integers(1, 3))
+def test_equal_rows_and_distances_of_zero_tell_the_same_apart(seed, n, n_features):
+    """Near zero, different coordinates can have a difference of which the square is zero, or not."""
+    near_zero = [0.0, -0.0, 5e-324, 1e-200, 1.5e-162, 3e-162, -1e-161, 1e-150, 1.1e-150, 1e-141, 1e-139, 1.0]
+    X = np.random.default_rng(seed).choice(near_zero, size=(n, n_features))
+    search = KDTreeSearch(EuclideanDistances(X))
+    expected = first_at_distance_zero(RowSearch(EuclideanDistances(X)))
+    found = merge_vanishing(X, first_of_equal_rows(X), lambda some: first_at_distance_zero(search.subset(some)))
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("far", [9e149, 2e150, 1e155])
+def test_duplicates_beside_a_sample_very_far_away(far):
+    """Then all other coordinates, in a unit that fits the far one, are close to zero, but not the same."""
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 30, np.zeros((60, 2)), [[far, 0]]]
+    labels = KFuse(neighbors="kd_tree").fit(X).labels_
+    np.testing.assert_array_equal(labels, KFuse(neighbors="brute").fit(X).labels_)
+    np.testing.assert_array_equal(labels, KFuse(neighbors="kd_tree").fit(np.r_[X[:-1], [[9e149, 0]]]).labels_)

@@ -1,0 +1,142 @@
+"""The order of samples in space, and the k-d tree over it."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kfuse.core.execution import Execution
+from kfuse.core.paper import least_distances
+from kfuse.core.search import kd_tree, spatial
+from tests.strategies import SEEDS, samples
+
+
+def boxes_of(rng, n_features):
+    lower = rng.integers(-5, 5, (3, n_features)).astype(float)
+    return np.stack([lower, lower + rng.integers(0, 4, (3, n_features))], axis=1)
+
+
+@settings(max_examples=100)
+@given(SEEDS, st.integers(1, 6))
+def test_gaps_between_boxes_and_points(seed, n_features):
+    rng = np.random.default_rng(seed)
+    boxes, point = boxes_of(rng, n_features), rng.integers(-6, 10, (2, n_features)).astype(float)
+    apart = np.maximum(0, np.maximum(boxes[1, 0] - boxes[0, 1], boxes[0, 0] - boxes[1, 1]))
+    outside = np.maximum(0, np.maximum(boxes[2, 0] - point[1], point[1] - boxes[2, 1]))
+    assert kd_tree.gap_between(boxes[0], boxes, 1) == (apart**2).sum()
+    assert least_distances.squared_distance_of_boxes(boxes[0], boxes[1]) == (apart**2).sum()
+    assert kd_tree.gap_to(point, 1, boxes, 2) == (outside**2).sum()
+    assert kd_tree.squared_distance_to_box(point[1], boxes[2]) == (outside**2).sum()
+
+
+@settings(max_examples=50)
+@given(samples(max_samples=150))
+def test_the_tree_encloses_its_points(X):
+    tree = kd_tree.build(X)
+    first_leaf = len(tree.starts) // 2
+    np.testing.assert_array_equal(tree.points, X[tree.order])
+    assert (tree.starts[0], tree.stops[0]) == (0, len(X))
+    for node, (start, stop) in enumerate(zip(tree.starts, tree.stops, strict=True)):
+        inside = tree.points[start:stop]
+        np.testing.assert_array_equal(tree.bounds[node], [inside.min(axis=0), inside.max(axis=0)])
+        if node < first_leaf:
+            assert tree.starts[2 * node + 1] == start
+            assert tree.stops[2 * node + 1] == tree.starts[2 * node + 2]
+            assert tree.stops[2 * node + 2] == stop
+            left, right = tree.stops[2 * node + 1] - start, stop - tree.starts[2 * node + 2]
+            assert 0 <= right - left <= 1
+        else:
+            np.testing.assert_array_equal(tree.leaves[node - first_leaf, :, : stop - start], inside.T)
+            assert stop - start <= spatial.LEAF_SIZE < 2 * (stop - start) + 2 or first_leaf == 0
+
+
+def test_the_tree_is_as_deep_as_it_has_to_be():
+    sizes = {1: 0, 16: 0, 17: 1, 32: 1, 33: 2, 64: 2, 65: 3, 10_000: 10}
+    assert {n: spatial.n_levels(n) for n in sizes} == sizes
+
+
+@settings(max_examples=50)
+@given(samples(max_samples=150))
+def test_each_node_is_split_at_the_median_of_its_widest_side(X):
+    tree = kd_tree.build(X)
+    for node in range(len(tree.starts) // 2):
+        start, middle, stop = tree.starts[node], tree.stops[2 * node + 1], tree.stops[node]
+        extents = np.ptp(tree.points[start:stop], axis=0)
+        below, above = tree.points[start:middle], tree.points[middle:stop]
+        splits = [c for c in range(X.shape[1]) if below[:, c].max() <= above[:, c].min()]
+        assert extents.max() == 0 or any(extents[c] == extents.max() for c in splits)
+
+
+@settings(max_examples=100)
+@given(SEEDS, st.integers(1, 30), st.integers(1, 4))
+def test_the_widest_column(seed, n, n_columns):
+    columns = np.random.default_rng(seed).integers(-9, 9, (n + 4, n_columns)).astype(float)
+    assert spatial.widest_column(columns, 2, n + 2) == np.ptp(columns[2 : n + 2], axis=0).argmax()
+
+
+def test_a_leaf_is_crowded_if_it_holds_one_point_many_times():
+    spread = np.random.default_rng(0).random((40, 2))
+    assert not kd_tree.has_crowded_leaf(kd_tree.build(spread))
+    assert not kd_tree.has_crowded_leaf(kd_tree.build(spread[:1]))
+    assert not kd_tree.has_crowded_leaf(kd_tree.build(np.column_stack([np.zeros(40), spread[:, 0]])))
+    assert kd_tree.has_crowded_leaf(kd_tree.build(np.zeros((2, 2))))
+    assert kd_tree.has_crowded_leaf(kd_tree.build(np.vstack([spread, np.zeros((40, 2))])))
+
+
+def test_where_columns_are_many_the_widest_split_and_ties_are_told_apart():
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.random((30, 5)) / 1000, rng.integers(0, 2, (30, 16)) * np.arange(1, 17)])
+    columns = spatial._columns_to_split(X)
+    np.testing.assert_array_equal(columns[:, :16], X[:, :4:-1])
+    assert np.unique(columns, axis=0).shape[0] == 30
+    ranks = columns[:, 16]
+    tied = (columns[:, None, :16] == columns[:, :16]).all(axis=2).sum(axis=1) > 1
+    assert (ranks[~tied] == 0).all()
+
+
+@settings(max_examples=50)
+@given(samples(max_samples=150), st.integers(1, 40), st.integers(1, 3))
+def test_parts_of_the_order_can_be_made_by_several_threads(X, per_task, n_threads):
+    expected = spatial.spatial_order(X)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spatial, "SAMPLES_PER_TASK", per_task)
+        np.testing.assert_array_equal(spatial.spatial_order(X, Execution(n_threads)), expected)
+
+
+@settings(max_examples=100)
+@given(SEEDS, st.integers(0, 9), st.integers(0, 12))
+def test_the_points_of_a_leaf_are_sorted(seed, first, size):
+    columns = np.random.default_rng(seed).integers(0, 3, (25, 3)).astype(float)
+    expected, order = columns.copy(), np.arange(25)
+    inside = slice(first, first + size)
+    expected[inside] = columns[inside][np.lexsort(columns[inside].T[::-1])]
+    before = columns.copy()
+    spatial.sort_leaf(columns, order, first, first + size, np.empty(3))
+    np.testing.assert_array_equal(columns, expected)
+    np.testing.assert_array_equal(before[order], columns)
+
+
+@settings(max_examples=100)
+@given(SEEDS, st.integers(1, 30), st.data())
+def test_the_median_parts_the_smaller_from_the_larger(seed, n, data):
+    columns = np.random.default_rng(seed).integers(0, 4, (n + 5, 2)).astype(float)
+    before, order = columns.copy(), np.arange(n + 5)
+    first, middle = 2, data.draw(st.integers(2, n + 1))
+    spatial.place_median(columns, order, first, n + 1, middle, 1, np.empty(2))
+    np.testing.assert_array_equal(before[order], columns)
+    np.testing.assert_array_equal(order[[0, 1, *range(n + 2, n + 5)]], [0, 1, *range(n + 2, n + 5)])
+    ranked = [(row[1], *row) for row in columns[first : n + 2].tolist()]
+    place = middle - first
+    assert max(ranked[: place + 1]) == ranked[place] == min(ranked[place:])
+
+
+@settings(max_examples=50)
+@given(samples(max_samples=100), SEEDS)
+def test_components_of_nodes(X, seed):
+    tree = kd_tree.build(X)
+    component = np.sort(np.random.default_rng(seed).integers(0, 3, len(X))).astype(np.int32)
+    found = np.empty(tree.starts.size, dtype=np.int32)
+    kd_tree.note_components_of_nodes(tree.starts, tree.stops, component, found)
+    for node, (start, stop) in enumerate(zip(tree.starts, tree.stops, strict=True)):
+        there = np.unique(component[start:stop])
+        assert found[node] == (there[0] if there.size == 1 else -1)

@@ -1,0 +1,117 @@
+"""The lists of candidates that searches for neighbours keep, each part alone: others make up for a wrong one."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kfuse.core.search import brute_force, nearest
+from tests.strategies import SEEDS
+
+
+def candidates(seed, n):
+    """Squared distances with ties, and the samples they belong to."""
+    rng = np.random.default_rng(seed)
+    squares = rng.integers(0, rng.integers(1, 60), n).astype(float) ** 2
+    return squares, rng.permutation(10 * n)[:n].astype(np.int32)
+
+
+def by_distance_and_index(squares, indices):
+    order = np.lexsort((indices, np.sqrt(squares)))
+    return list(zip(squares[order], indices[order], strict=True))
+
+
+@settings(max_examples=200)
+@given(SEEDS, st.integers(1, 60), st.data())
+def test_select_puts_the_nearest_first(seed, n, data):
+    k = data.draw(st.integers(1, n))
+    squares, indices = candidates(seed, n)
+    expected = by_distance_and_index(squares, indices)
+    nearest.select(squares, indices, n, k)
+    assert by_distance_and_index(squares[:k], indices[:k]) == expected[:k]
+    assert by_distance_and_index(squares, indices) == expected
+
+
+@settings(max_examples=200)
+@given(SEEDS, st.integers(1, 60), st.data())
+def test_place_sorted_sorts(seed, n, data):
+    k = data.draw(st.integers(0, n))
+    distances, indices = candidates(seed, n)
+    expected = by_distance_and_index(distances, indices)
+    found, found_indices = np.full(k, -1.0), np.full(k, -1, dtype=np.int32)
+    nearest.place_sorted(distances, indices, n, found, found_indices)
+    assert list(zip(found, found_indices, strict=True)) == expected[:k]
+
+
+@settings(max_examples=200)
+@given(SEEDS, st.integers(1, 80), st.booleans(), st.data())
+def test_keep_nearest_keeps_the_k_nearest_and_few_others(seed, n, knows_reach, data):
+    k = data.draw(st.integers(1, n))
+    room = data.draw(st.integers(k + 1, n + 2))
+    squares, indices = candidates(seed, n)
+    expected = by_distance_and_index(squares, indices)
+    reach = squares.max() if knows_reach else np.inf
+    count, new_reach = nearest.keep_nearest(squares, indices, n, k, reach, room)
+    within_reach = sum(square <= new_reach for square, _ in expected)
+    assert count == (within_reach if within_reach < room else k) >= k
+    assert by_distance_and_index(squares[:count], indices[:count])[:k] == expected[:k]
+    assert expected[k - 1][0] <= new_reach <= expected[-1][0] * (1 + 1e-14)
+
+
+def test_keep_nearest_drops_most_of_the_others():
+    rng = np.random.default_rng(0)
+    squares, indices = rng.random(500), np.arange(500, dtype=np.int32)
+    expected = np.sort(squares)
+    count, reach = nearest.keep_nearest(squares, indices, 500, 40, np.inf, 400)
+    assert 40 <= count <= 45
+    assert expected[39] <= reach < expected[45]
+
+
+@settings(max_examples=100)
+@given(SEEDS, st.integers(1, 200), st.data())
+def test_threshold_leaves_enough(seed, n, data):
+    k = data.draw(st.integers(1, n))
+    squares = np.random.default_rng(seed).random(n)
+    bound = nearest.threshold(squares, n, k, squares.max())
+    assert k <= (squares <= bound).sum() <= k + k // 8 + 1
+
+
+@settings(max_examples=200)
+@given(SEEDS, st.integers(1, 80), st.data())
+def test_put_lowest_first_gives_the_greatest_of_the_lowest(seed, n, data):
+    length = data.draw(st.integers(1, n))
+    bounds, columns = candidates(seed, n)
+    expected, pairs = np.sort(bounds), sorted(zip(bounds, columns, strict=True))
+    assert brute_force.put_lowest_first(bounds, columns, length) == expected[length - 1]
+    np.testing.assert_array_equal(np.sort(bounds[:length]), expected[:length])
+    assert sorted(zip(bounds, columns, strict=True)) == pairs
+
+
+@settings(max_examples=100)
+@given(SEEDS, st.integers(0, 150), st.integers(0, 60))
+def test_what_is_within_is_copied_elsewhere_or_to_the_front(seed, n, limit):
+    bounds, columns = candidates(seed, n)
+    expected, expected_columns = bounds[bounds <= limit**2], columns[bounds <= limit**2]
+    for found, found_columns in (np.empty_like(bounds), np.empty_like(columns)), (bounds, columns):
+        count = brute_force.copy_within(bounds, columns, float(limit**2), found, found_columns)
+        np.testing.assert_array_equal(found[:count], expected)
+        np.testing.assert_array_equal(found_columns[:count], expected_columns)
+
+
+@pytest.mark.parametrize(("limit", "expected"), [(0.9, False), (1.0, True), (5.0, True)])
+def test_any_upto(limit, expected):
+    assert brute_force.any_upto(np.array([3.0, 1.0, 2.0]), limit) == expected
+    assert not brute_force.any_upto(np.empty(0), limit)
+
+
+@pytest.mark.parametrize(("entries", "expected"), [(30 * 7, 7), (30 * 7 + 29, 7), (10**6, 12), (30 * 50, 12)])
+def test_as_many_are_kept_on_short_lists_as_there_is_buffers_for(entries, expected, monkeypatch):
+    monkeypatch.setattr(brute_force, "WORTH_KEEPING", 88)
+    monkeypatch.setattr(brute_force, "LONGEST_KEPT", 12)
+    monkeypatch.setattr(brute_force, "ENTRIES_KEPT", entries)
+    X = np.random.default_rng(7).random((30, 3))
+    assert brute_force.Screen(X, np.float32)._kept.bounds.shape == (30, expected)
+    assert brute_force.Screen(X[:29], np.float32)._kept is None
+    monkeypatch.setattr(brute_force, "LONGEST_KEPT", 10**6)
+    monkeypatch.setattr(brute_force, "ENTRIES_KEPT", 10**9)
+    assert brute_force.Screen(X, np.float32)._kept.bounds.shape == (30, 30)

@@ -1,0 +1,133 @@
+"""`kfuse.tables` from Python: columns, missing values, scaling, writing, and errors that name parameters."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+from kfuse import tables
+from kfuse.cli.errors import in_options
+from kfuse.tables import TableError
+from kfuse.tables.columns import Missing, typed
+
+TEXT = b"id,x,y\na,0,5\nb, 4 ,NA\nc,1,7\n"
+
+
+@pytest.fixture
+def table():
+    return tables.parse(TEXT, "data.csv")
+
+
+class TestFeatures:
+    def test_all_columns_scaled(self):
+        found = tables.to_features(tables.parse(b"x,y\n0,5\n4,5\n1,5\n", "data.csv"))
+        np.testing.assert_array_equal(found.X, [[0, 0], [1, 0], [0.25, 0]])
+        np.testing.assert_array_equal(found.values, [[0, 5], [4, 5], [1, 5]])
+        assert found.names == ["x", "y"]
+        assert found.used.all()
+        assert found.missing == Missing("refuse", 0, 0)
+
+    def test_drop(self, table):
+        found = tables.to_features(table, exclude=["id"], missing="drop", scale=False)
+        np.testing.assert_array_equal(found.X, [[0, 5], [1, 7]])
+        assert found.used.tolist() == [True, False, True]
+        assert found.missing == Missing("drop", 1, 1)
+
+    def test_median(self, table):
+        found = tables.to_features(table, columns=["y", "x"], missing="median", scale=False)
+        np.testing.assert_array_equal(found.X, [[5, 0], [6, 4], [7, 1]])
+        assert found.names == ["y", "x"]
+        assert found.used.all()
+        assert found.missing == Missing("median", 1, 1)
+
+    def test_excluded_columns_win_and_repeated_ones_count_once(self, table):
+        found = tables.to_features(table, columns=["x", "id", "x"], exclude=["id"])
+        assert found.names == ["x"]
+
+    def test_typed_parses_only_the_named_columns(self, table):
+        assert typed(table, ["x"]).schema == {"id": pl.String, "x": pl.Int64, "y": pl.String}
+        assert typed(table, ["y"])["y"].to_list() == [5, None, 7]
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("text", "options", "in_python", "on_the_command_line"),
+        [
+            (TEXT, {}, "with columns=... or leave it out with exclude=['id']", "--columns NAME,NAME or leave it out"),
+            (TEXT, {"columns": ["y"]}, "use missing='drop' or missing='median'", "--missing drop or --missing median"),
+            (TEXT, {"columns": ["z"]}, "no column 'z': choose from 'id', 'x', 'y'", "no column 'z'"),
+            (TEXT, {"columns": []}, "no column is left", "no column is left"),
+            (b"x\n,\n", {"missing": "drop"}, "exclude=['x']", "--exclude x"),
+            (b'"a,b"\ninf\n', {}, "with exclude=['a,b']", """--exclude '"a,b"'"""),
+        ],
+    )
+    def test_features(self, text, options, in_python, on_the_command_line):
+        with pytest.raises(TableError) as raised:
+            tables.to_features(tables.parse(text, "data.csv", header=True), **options)
+        assert in_python in str(raised.value)
+        assert on_the_command_line in in_options(raised.value)
+
+    @pytest.mark.parametrize(
+        ("text", "options", "in_python", "on_the_command_line"),
+        [
+            (b"1,2\n", {}, "use header=False if it is, or header=True", "use --no-header if it is, or --header if"),
+            (b"x\ty\n1\t2\n", {}, r"use separator='\t'", "use --separator tab"),
+            (b"x;y\n1;2\n", {}, "use separator=';'", "use --separator ';'"),
+            (b"x\n1\n", {"separator": "ab"}, "'ab' cannot separate", "--separator ';' or --separator tab"),
+        ],
+    )
+    def test_reading(self, text, options, in_python, on_the_command_line):
+        with pytest.raises(TableError) as raised:
+            tables.parse(text, "data.csv", **options)
+        assert in_python in str(raised.value)
+        assert on_the_command_line in in_options(raised.value)
+
+    def test_writing(self, tmp_path):
+        with pytest.raises(TableError, match=r"or use format=\.\.\.$") as raised:
+            tables.write(pl.DataFrame({"x": [1]}), tmp_path / "data.xlsx")
+        assert in_options(raised.value).endswith("or use --to FORMAT")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_can_be_pickled(self):
+        with pytest.raises(TableError) as raised:
+            tables.parse(b"1,2\n", "data.csv")
+        again = pickle.loads(pickle.dumps(raised.value))
+        assert (str(again), again.parts) == (str(raised.value), raised.value.parts)
+
+
+@pytest.mark.parametrize("name", ["data.csv", "data.tsv.gz", "data.parquet", "data.jsonl"])
+def test_what_is_written_can_be_read(name, tmp_path):
+    frame = pl.DataFrame({"x": [1.5, 2.5], "y": [3, 4]})
+    tables.write(frame, tmp_path / name)
+    again = tables.read(str(tmp_path / name))
+    assert again.name == str(tmp_path / name)
+    np.testing.assert_array_equal(tables.to_features(again, scale=False).X, frame.to_numpy())
+
+
+class TestImports:
+    def test_polars_is_imported_on_first_use(self):
+        code = "import sys, kfuse.tables.formats; assert 'polars' not in sys.modules; kfuse.tables.read; sys.exit(3)"
+        assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 3
+
+    def test_no_command_line_is_needed(self):
+        code = (
+            "import sys; sys.modules['typer'] = sys.modules['rich'] = sys.modules['kfuse.cli'] = None\n"
+            "from kfuse import tables\n"
+            "assert tables.to_features(tables.parse(b'x\\n1\\n', 'data.csv')).X.shape == (1, 1)"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+
+    def test_says_what_to_install(self):
+        code = "import sys; sys.modules['polars'] = None; from kfuse import tables; tables.read"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert done.stderr.endswith("ModuleNotFoundError: kfuse.tables needs polars: pip install 'kfuse[cli]'\n")
+
+    def test_names(self):
+        assert set(tables.__all__) <= set(dir(tables))
+        assert all(getattr(tables, name).__module__.startswith("kfuse.tables.") for name in tables.__all__)
+        with pytest.raises(AttributeError, match="no attribute 'reed'"):
+            _ = tables.reed

@@ -1,0 +1,393 @@
+"""Formats: round trips through the command line, files of other programs, and broken or hostile files."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import zipfile
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.lib import format as npy
+
+from kfuse import KFuse
+from kfuse.tables import TableError, reading
+from kfuse.tables.formats import WRITABLE, format_of
+from tests.cli.command_line import DATA, TWO, call, fails
+
+LABELS = [0, 0, 0, 0, 1, 1, 1, 1]
+FRAME = pl.DataFrame(
+    {
+        "größe, cm": [0.0, 0.1, 0.0, 0.1, 9.0, 9.1, 9.0, 9.1],
+        "日本": [0, 1, 0, 1, 90, 91, 90, 91],
+        'a "b"': ["x", "y, z", 'q"q', "two\nlines", "ü", " ", "007", "-"],
+    }
+)
+WRITE = {
+    "csv": lambda frame, file: frame.write_csv(file),
+    "tsv": lambda frame, file: frame.write_csv(file, separator="\t"),
+    "parquet": lambda frame, file: frame.write_parquet(file),
+    "arrow": lambda frame, file: frame.write_ipc(file),
+    "json": lambda frame, file: frame.write_json(file),
+    "jsonl": lambda frame, file: frame.write_ndjson(file),
+}
+
+
+def separated(content, separator):
+    """Read values with polars and names with Python, which understands doubled quotes in them."""
+    names = next(csv.reader(io.StringIO(content.decode(), newline=""), delimiter=separator))
+    return pl.read_csv(content, separator=separator, new_columns=names)
+
+
+READ = {
+    "csv": lambda content: separated(content, ","),
+    "tsv": lambda content: separated(content, "\t"),
+    "parquet": lambda content: pl.read_parquet(io.BytesIO(content)),
+    "arrow": lambda content: pl.read_ipc(io.BytesIO(content)),
+    "json": lambda content: pl.read_json(io.BytesIO(content)),
+    "jsonl": lambda content: pl.read_ndjson(io.BytesIO(content)),
+}
+
+
+def written(frame, form):
+    file = io.BytesIO()
+    WRITE[form](frame, file)
+    return file.getvalue()
+
+
+def saved(*args, compressed=False, **arrays):
+    """Save arrays as numpy does, in memory."""
+    file = io.BytesIO()
+    if arrays:
+        (np.savez_compressed if compressed else np.savez)(file, **arrays)
+    else:
+        np.save(file, *args)
+    return file.getvalue()
+
+
+POINTS = FRAME.drop('a "b"').to_numpy()
+
+
+class TestRoundTrips:
+    @pytest.mark.parametrize("to", WRITABLE)
+    @pytest.mark.parametrize("form", WRITABLE)
+    def test_every_format_to_every_format(self, form, to, tmp_path):
+        path, out = tmp_path / f"data.{form}", tmp_path / f"labels.{to}"
+        path.write_bytes(written(FRAME, form))
+        result = call("cluster", path, "-k", 2, "--exclude", '"a ""b"""', "--keep", "-o", out)
+        assert (result.exit_code, result.stdout) == (0, "")
+        found = READ[to](out.read_bytes())
+        assert found["label"].to_list() == LABELS
+        assert found.drop("label").equals(FRAME)
+        assert sorted(tmp_path.iterdir()) == sorted([path, out])
+
+    @pytest.mark.parametrize("to", WRITABLE)
+    @pytest.mark.parametrize("form", [*WRITABLE, "npy", "npz"])
+    def test_a_pipe_needs_no_names(self, form, to):
+        content = {"npy": lambda: saved(POINTS), "npz": lambda: saved(X=POINTS)}.get(
+            form, lambda: written(FRAME.drop('a "b"'), form)
+        )()
+        arguments = ["--from", form] if form == "tsv" else []
+        result = call("cluster", "-", "-k", 2, "--to", to, *arguments, stdin=content)
+        assert READ[to](result.stdout_bytes)["label"].to_list() == LABELS
+
+    @pytest.mark.parametrize("name", ["labels.parquet", "labels.PQ", "labels.feather", "labels.ndjson", "l.csv.gz"])
+    def test_endings_tell_the_format(self, name, tmp_path):
+        path, out = tmp_path / "data.csv", tmp_path / name
+        path.write_text(DATA)
+        assert call("cluster", path, "-k", 2, "-o", out, "-q").output == ""
+        again = call("cluster", out, "--columns", "label", "-k", 2, "--keep", "--label", "again", "--to", "json")
+        assert [row["label"] for row in json.loads(again.stdout)] == LABELS
+
+    @pytest.mark.parametrize("name", ["labels", "labels.txt"])
+    def test_no_ending_is_csv(self, name, tmp_path):
+        (tmp_path / "data.csv").write_text(DATA)
+        call("cluster", tmp_path / "data.csv", "-k", 2, "-o", tmp_path / name)
+        assert (tmp_path / name).read_text() == TWO
+
+    def test_to_is_stronger_than_the_ending(self, tmp_path):
+        (tmp_path / "data.csv").write_text(DATA)
+        call("cluster", tmp_path / "data.csv", "-k", 2, "-o", tmp_path / "labels.csv", "--to", "jsonl")
+        assert (tmp_path / "labels.csv").read_text().startswith('{"label":0}\n')
+
+    @pytest.mark.parametrize("name", ["labels.xlsx", "labels.npy"])
+    def test_endings_that_cannot_be_written(self, name, tmp_path):
+        (tmp_path / "data.csv").write_text(DATA)
+        fails(call("cluster", tmp_path / "data.csv", "-o", tmp_path / name), name, ".parquet", "--to")
+        assert len(list(tmp_path.iterdir())) == 1
+
+    def test_text_stays_text_and_numbers_become_numbers(self):
+        text = "id,x,n\n007,0.5,1\n08,,2\n9, 3.25 ,3\n"
+        result = call("cluster", "-", "--id", "id", "--missing", "drop", "--keep", "-k", 1, "--to", "json", stdin=text)
+        assert json.loads(result.stdout) == [
+            {"id": "007", "x": 0.5, "n": 1, "label": 0},
+            {"id": "08", "x": None, "n": 2, "label": None},
+            {"id": "9", "x": 3.25, "n": 3, "label": 0},
+        ]
+
+    def test_tsv_in_is_csv_out_unless_asked(self, tmp_path):
+        path = tmp_path / "data.tsv"
+        path.write_text(DATA.replace(",", "\t"))
+        assert call("cluster", path, "-k", 1, "--keep").stdout.startswith("x,y,label\n0,0,0\n")
+        assert call("cluster", path, "-k", 1, "--keep", "--to", "tsv").stdout.startswith("x\ty\tlabel\n0\t0\t0\n")
+
+    def test_nested_values_do_not_fit_into_csv(self):
+        lines = '{"x": 1, "tags": ["a"]}\n{"x": 2, "tags": []}\n'
+        arguments = ("cluster", "-", "-k", 1, "--columns", "x", "--keep")
+        fails(call(*arguments, stdin=lines), "cannot be written as csv", "--to")
+        assert json.loads(call(*arguments, "--to", "json", stdin=lines).stdout)[0]["tags"] == ["a"]
+
+
+class TestWhatProgramsWrite:
+    @pytest.mark.parametrize("make", [lambda f: f.write_ipc_stream, lambda f: f.write_ipc])
+    def test_arrow_files_and_streams(self, make):
+        file = io.BytesIO()
+        make(FRAME.drop('a "b"'))(file)
+        assert call("cluster", "-", "-k", 2, stdin=file.getvalue()).stdout == TWO
+
+    def test_the_index_of_pandas_is_not_clustered_by(self, tmp_path):
+        frame = FRAME.drop('a "b"').with_columns(pl.Series("__index_level_0__", [1, 99] * 4))
+        frame.write_parquet(tmp_path / "data.parquet")
+        found = json.loads(call("cluster", tmp_path / "data.parquet", "--json").stdout)
+        assert found["columns"] == ["größe, cm", "日本"]
+
+    def test_types_of_parquet(self, tmp_path):
+        frame = pl.DataFrame(
+            {
+                "whole": pl.Series(range(8), dtype=pl.UInt8),
+                "flag": [True] * 4 + [False] * 4,
+                "price": pl.Series(range(8)).cast(pl.Decimal(10, 2)),
+                "gone": pl.Series([None] * 8, dtype=pl.Null),
+            }
+        )
+        frame.drop("gone").write_parquet(tmp_path / "data.parquet")
+        found = json.loads(call("cluster", tmp_path / "data.parquet", "--json").stdout)
+        assert found["columns"] == ["whole", "flag", "price"]
+        frame.write_parquet(tmp_path / "data.parquet")
+        fails(call("cluster", tmp_path / "data.parquet"), "'gone'", "no value in data row 1 and 7 others")
+
+    @pytest.mark.parametrize("dtype", [pl.String, pl.Date, pl.Categorical])
+    def test_text_that_looks_like_numbers_is_text_where_there_are_types(self, dtype, tmp_path):
+        values = pl.Series("when", [1, 2, 3]).cast(pl.Date if dtype == pl.Date else pl.String).cast(dtype)
+        pl.DataFrame({"x": [1, 2, 3], "when": values}).write_parquet(tmp_path / "data.parquet")
+        fails(call("cluster", tmp_path / "data.parquet"), "'when' is not numeric (data row 1", "--exclude when")
+
+    def test_a_column_of_text_without_any_text(self, tmp_path):
+        pl.DataFrame({"x": [1, 2], "t": pl.Series([None, None], dtype=pl.String)}).write_parquet(tmp_path / "d.parquet")
+        fails(call("cluster", tmp_path / "d.parquet", "--missing", "median"), "'t' has no value at all", "--exclude t")
+
+    def test_json_rows_may_lack_a_key(self):
+        text = '[{"x": 1, "y": 2}, {"x": 2}, {"y": 3, "x": 1.5}]'
+        fails(call("cluster", "-", stdin=text), "'y' has no value in data row 2")
+        assert call("cluster", "-", "-k", 1, "--missing", "median", stdin=text).stdout == "label\n0\n0\n0\n"
+
+    def test_a_type_that_shows_late(self):
+        lines = '{"x": 1}\n' * 500 + '{"x": 1.5}\n'
+        assert call("cluster", "-", "-k", 1, stdin=lines).stdout.count("\n") == 502
+        fails(call("cluster", "-", "-k", 1, stdin=lines + '{"x": "no"}\n'), "'x'")
+
+    def test_spaces_before_json(self):
+        assert call("cluster", "-", "-k", 1, stdin=' \n [{"x": 1}]').stdout == "label\n0\n"
+
+    @pytest.mark.parametrize("form", ["jsonl", "npy", "csv"])
+    def test_gzip_of_anything(self, form, tmp_path):
+        content = saved(POINTS) if form == "npy" else written(FRAME.drop('a "b"'), form)
+        path = tmp_path / f"data.{form}.gz"
+        path.write_bytes(gzip.compress(content))
+        assert call("cluster", path, "-k", 2).stdout == TWO
+
+    def test_zstandard_of_csv(self):
+        zstandard = pytest.importorskip("zstandard")
+        assert call("cluster", "-", "-k", 2, stdin=zstandard.compress(DATA.encode())).stdout == TWO
+
+
+class TestArrays:
+    @pytest.mark.parametrize("dtype", ["f2", "f4", "<f8", ">f8", "i1", ">i4", "u8", "?", "g"])
+    def test_every_type_of_number(self, dtype):
+        X = (POINTS > 5).astype(dtype) if dtype == "?" else POINTS.astype(dtype)
+        result = call("cluster", "-", "-k", 2, stdin=saved(np.asfortranarray(X)))
+        expected = KFuse(2).fit_predict((X.astype(float) - X.min(0)) / np.ptp(X.astype(float), axis=0))
+        assert pl.read_csv(result.stdout.encode())["label"].to_list() == expected.tolist()
+
+    def test_columns_have_names(self):
+        kept = call("cluster", "-", "-k", 1, "--keep", stdin=saved(np.array([[1, 2], [3, 4]]))).stdout
+        assert kept == "column_1,column_2,label\n1,2,0\n3,4,0\n"
+        assert call("cluster", "-", "-k", 1, "--keep", stdin=saved(np.array([1.5]))).stdout == "column_1,label\n1.5,0\n"
+
+    def test_records_have_names_of_their_own(self):
+        records = np.array([(1, 2.5, "a"), (2, 3.5, "b")], dtype=[("n", "i4"), ("größe", "f8"), ("t", "U1")])
+        kept = call("cluster", "-", "-k", 1, "--keep", "--exclude", "t", stdin=saved(records)).stdout
+        assert kept == "n,größe,t,label\n1,2.5,a,0\n2,3.5,b,0\n"
+
+    @pytest.mark.parametrize("compressed", [False, True])
+    def test_x_is_clustered_and_other_columns_are_at_hand(self, compressed):
+        names = np.array([b"a"] * 8)
+        content = saved(y=np.arange(8), X=POINTS, note=np.array(3), names=names, compressed=compressed)
+        found = json.loads(call("cluster", "-", "--json", stdin=content).stdout)
+        assert found["columns"] == ["column_1", "column_2"]
+        kept = call("cluster", "-", "-k", 2, "--keep", stdin=content).stdout
+        assert kept.startswith("column_1,column_2,y,names,label\n0.0,0.0,0,a,0\n")
+
+    def test_the_only_table_is_clustered(self):
+        content = saved(y=np.arange(8), points=POINTS)
+        assert json.loads(call("cluster", "-", "--json", stdin=content).stdout)["columns"] == ["column_1", "column_2"]
+
+    def test_columns_one_by_one(self):
+        content = saved(a=POINTS[:, 0], b=POINTS[:, 1])
+        assert json.loads(call("cluster", "-", "--json", stdin=content).stdout)["columns"] == ["a", "b"]
+
+    @pytest.mark.parametrize(
+        ("content", "words"),
+        [
+            (saved(a=POINTS, b=POINTS), ["several tables, a, b", "X"]),
+            (saved(a=np.arange(3), b=np.arange(4)), ["different lengths"]),
+            (saved(np.zeros((2, 2, 2))), ["3 dimensions", "rows by columns"]),
+            (saved(np.zeros((0, 2))), ["no rows"]),
+            (saved(np.zeros(3, dtype=complex)), ["complex128", "real numbers"]),
+            (saved(np.array(["a", "b"])), ["'column_1' is not numeric", "'a'"]),
+            (saved(POINTS)[:100], ["cannot be read as NumPy arrays"]),
+            (saved(POINTS)[:-1], ["truncated", "save it again"]),
+            (saved(X=POINTS)[:-30], ["cannot be read as NumPy arrays", "save it again"]),
+            (b"\x93NUMPY", ["cannot be read as NumPy arrays"]),
+            (b"PK\x05\x06" + b"\0" * 18, ["zip file without arrays", "CSV"]),
+        ],
+    )
+    def test_what_cannot_be(self, content, words):
+        fails(call("cluster", "-", stdin=content), *words)
+
+    @pytest.mark.parametrize("several", [False, True])
+    def test_pickles_are_not_opened(self, several, tmp_path):
+        class Trap:
+            def __reduce__(self):
+                return (os.mkdir, (str(tmp_path / "trapped"),))
+
+        objects = np.array([Trap(), 1], dtype=object)
+        content = saved(X=objects) if several else saved(objects)
+        fails(call("cluster", "-", stdin=content), "Python objects", "array of numbers")
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("several", [False, True])
+    def test_a_header_may_not_declare_more_than_the_memory(self, several):
+        file = io.BytesIO()
+        npy.write_array_header_1_0(file, {"shape": (10**9, 10**6), "fortran_order": False, "descr": "<f8"})
+        content = file.getvalue() + b"\0" * 64
+        if several:
+            packed = io.BytesIO()
+            with zipfile.ZipFile(packed, "w") as archive:
+                archive.writestr("X.npy", content)
+            content = packed.getvalue()
+        fails(call("cluster", "-", stdin=content), "7,450,580.6 GiB of arrays", "half of this machine's memory")
+
+
+def damaged(content, times=40):
+    """Yield copies of a file with some bytes changed, and some truncated."""
+    rng = np.random.RandomState(0)
+    for _ in range(times):
+        copy = bytearray(content)
+        for position in rng.randint(len(copy), size=rng.choice([1, 2, 8])):
+            copy[position] = rng.randint(256)
+        yield bytes(copy[: rng.randint(len(copy))] if rng.rand() < 0.3 else copy)
+
+
+@pytest.mark.parametrize("form", [*WRITABLE, "npy", "npz", "stream"])
+def test_damaged_files_are_read_or_refused_in_one_line(form, tmp_path, capfd):
+    stream = io.BytesIO()
+    FRAME.write_ipc_stream(stream)
+    whole = {"npy": saved(POINTS), "npz": saved(X=POINTS, compressed=True), "stream": stream.getvalue()}
+    path, told = tmp_path / "data", []
+    for content in damaged(whole.get(form) or written(FRAME, form)):
+        path.write_bytes(content)
+        try:
+            assert reading.read(path).frame.height > 0
+        except TableError as error:
+            told.append(str(error))
+    assert told
+    assert all(str(path) in words for words in told)
+    assert capfd.readouterr().err == ""
+
+
+class TestBombs:
+    @pytest.fixture(autouse=True)
+    def _little_memory(self, monkeypatch):
+        monkeypatch.setattr(reading, "max_bytes", lambda: 100_000)
+
+    def test_zip(self):
+        bomb = saved(X=np.zeros((10**6, 2)), compressed=True)
+        assert len(bomb) < 100_000
+        fails(call("cluster", "-", stdin=bomb), "GiB of arrays", "memory")
+
+    def test_gzip(self):
+        fails(call("cluster", "-", stdin=gzip.compress(b"x\n" + b"1\n" * 10**6)), "when decompressed", "memory")
+
+    def test_parquet(self):
+        bomb = written(pl.DataFrame({"x": np.zeros(10**6)}), "parquet")
+        assert len(bomb) < 100_000
+        fails(call("cluster", "-", stdin=bomb), "when decompressed", "memory")
+
+
+def test_memory_where_the_system_does_not_say(monkeypatch):
+    monkeypatch.delattr(os, "sysconf", raising=False)
+    assert reading.max_bytes() == reading.USUAL_MEMORY // 2
+
+
+class TestBrokenFiles:
+    @pytest.mark.parametrize("form", ["parquet", "arrow"])
+    def test_cut_off(self, form):
+        content = written(FRAME, form)
+        for end in (len(content) // 2, len(content) - 1, 12):
+            fails(call("cluster", "-", stdin=content[:end]), "standard input cannot be read as", "truncated")
+
+    @pytest.mark.parametrize("form", WRITABLE)
+    def test_empty(self, form, tmp_path):
+        path = tmp_path / f"data.{form}"
+        path.write_bytes(b"")
+        fails(call("cluster", path), f"data.{form} is empty", "provide a table with rows")
+
+    @pytest.mark.parametrize("form", ["parquet", "arrow", "json"])
+    def test_no_rows(self, form):
+        fails(call("cluster", "-", stdin=written(FRAME.clear(), form) if form != "json" else b"[]"), "no rows")
+
+    @pytest.mark.parametrize("form", [*WRITABLE, "npy", "npz"])
+    def test_one_row(self, form):
+        one = pl.DataFrame({"x": [1.5], "y": [2]})
+        content = {"npy": saved(one.to_numpy()), "npz": saved(X=one.to_numpy())}.get(form) or written(one, form)
+        assert call("cluster", "-", "--from", form, stdin=content).stdout == "label\n0\n"
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("[1, 2]", ["JSON", "array of objects"]),
+            ('{"x": 1}\n{"x": \n', ["JSON lines", "one object per line"]),
+            ('[{"x": 1}, {"x": ', ["JSON", "array of objects"]),
+        ],
+    )
+    def test_json(self, text, words):
+        fails(call("cluster", "-", stdin=text), *words)
+
+    @pytest.mark.parametrize(
+        "start", [b"", b"PAR1", b"ARROW1\0\0", b"\xff\xff\xff\xff", b"\x93NUMPY", b"PK\x03\x04", b"{", b"["]
+    )
+    def test_random_bytes(self, start):
+        rng = np.random.RandomState(0)
+        for size in (1, 9, 200, 5000):
+            noise = start + rng.bytes(size)
+            result = call("cluster", "-", stdin=noise)
+            fails(result, "standard input")
+
+    @pytest.mark.parametrize("form", ["parquet", "arrow", "npy", "npz", "json", "jsonl"])
+    def test_a_name_that_lies(self, form, tmp_path):
+        path = tmp_path / f"data.{form}"
+        path.write_text(DATA)
+        fails(call("cluster", path), f"data.{form} cannot be read as")
+
+    def test_old_feather(self):
+        fails(call("cluster", "-", stdin=b"FEA1" + b"\0" * 50), "version 2 of Feather")
+
+
+def test_formats_by_start_then_name_then_first_character(tmp_path):
+    assert format_of(b"PAR1....", tmp_path / "x.csv") == "parquet"
+    assert format_of(b"{a}\n1", tmp_path / "x.csv") == "csv"
+    assert format_of(b"\xef\xbb\xbf {}", tmp_path / "x") == "jsonl"
+    assert format_of(b"a\tb", tmp_path / "x.TSV.GZ") == "tsv"
