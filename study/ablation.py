@@ -28,7 +28,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from kfuse.core import adaptive, kernels, natural, paper
-from kfuse.core.adaptive import density, fusion, links, n_clusters, peaks
+from kfuse.core.adaptive import borders, density, fusion, links, n_clusters, peaks
+from kfuse.core.dendrogram import nodes_of_merges
 from kfuse.core.execution import SERIAL, Execution
 from kfuse.core.search import NeighborTable
 from kfuse.tree import FusionTree
@@ -113,9 +114,9 @@ def sizes_to(larger_exponent: float) -> tuple[Change, ...]:
     """Compute strengths for an index that decreases with another power of the larger size."""
     default = n_clusters.strengths
 
-    def strengths(log_index, log_weight, sizes, other_sizes):
-        larger = np.log(np.maximum(sizes, other_sizes))
-        return default(log_index + (larger_exponent - 0.5) * larger, log_weight, sizes, other_sizes)
+    def strengths(merges: fusion.Merges) -> NDArray[np.float64]:
+        larger = np.log(merges.size.max(axis=1))
+        return default(merges._replace(log_index=merges.log_index + (larger_exponent - 0.5) * larger))
 
     return ((n_clusters, "strengths", strengths),)
 
@@ -139,7 +140,19 @@ def merge_once(graph: links.Links, nodes: fusion.Nodes, _: Execution) -> fusion.
     order = np.argsort(tree.data)
     link = best_first[tree.data[order].astype(int) - 1]
     i, j = tree.row[order].astype(np.intp), tree.col[order].astype(np.intp)
-    return fusion.Merges(i, j, log_index[link], np.log(graph.weight[link]))
+    children = nodes_of_merges(i, j)
+    sizes, densities = (_sums_of_nodes(children, values) for values in nodes)
+    return fusion.Merges(
+        i, j, log_index[link], np.log(graph.weight[link]), graph.level[link] / graph.weight[link],
+        sizes[children], (densities / sizes)[children], np.column_stack([i, j]),
+    )  # fmt: skip
+
+
+def _sums_of_nodes(children: NDArray[np.intp], of_leaves: NDArray[np.float64]) -> NDArray[np.float64]:
+    sums = np.append(of_leaves, np.zeros(len(children)))
+    for merge, pair in enumerate(children):
+        sums[of_leaves.size + merge] = sums[pair].sum()
+    return sums
 
 
 # The graph
@@ -206,6 +219,14 @@ def density_with_counts() -> tuple[Change, ...]:
     return (natural, "find_natural_neighbors", noting_search), (density, "log_density", with_counts)
 
 
+# The order of merges
+
+
+def undone_as_merged(merges: fusion.Merges, natural_value: int) -> NDArray[np.float64]:
+    """Undo the last merges, lone outliers first."""
+    return np.arange(merges.log_index.size, dtype=float)
+
+
 # The number of clusters
 
 
@@ -213,10 +234,10 @@ def density_by_its_root() -> Change:
     """Take the root of the index without its sizes, so that density counts no more than the weight."""
     default = n_clusters.strengths
 
-    def strengths(log_index, log_weight, sizes, other_sizes):
-        smaller, larger = np.minimum(sizes, other_sizes), np.maximum(sizes, other_sizes)
-        connection = log_index + np.log(smaller) + np.log(larger) / 2
-        return default(log_index - (connection - log_weight) / 2, log_weight, sizes, other_sizes)
+    def strengths(merges: fusion.Merges) -> NDArray[np.float64]:
+        sizes = np.log(merges.size.min(axis=1)) + np.log(merges.size.max(axis=1)) / 2
+        connection = merges.log_index + sizes
+        return default(merges._replace(log_index=merges.log_index - (connection - merges.log_weight) / 2))
 
     return (n_clusters, "strengths", strengths)
 
@@ -258,6 +279,7 @@ VARIANTS = (
     Variant("links", "share to the power 1", (weighing_by(plain_share),)),
     Variant("links", "share to the power 4", (weighing_by(fourth_power),)),
     Variant("links", "one-way links not halved", (weighing_by(not_halved),)),
+    Variant("order", "the last merges are undone first", ((borders, "heights", undone_as_merged),)),
     Variant("neighbours", "k = λ", constant("REACH", 1)),
     Variant("neighbours", "k = 2 λ", (*constant("REACH", 2), NO_MAX_NB)),
     Variant("neighbours", "k = max(nb), no cap", constant("REACH", UNCAPPED)),

@@ -42,9 +42,9 @@ def test_linkage_is_valid_and_cuts_alike(model):
 def test_linkage_of_merges_with_index_zero():
     children = nodes_of_merges(np.array([0, 1]), np.array([1, 2]))
     sizes = sizes_of_nodes(children, np.ones(3, dtype=int))
-    tree = FusionTree(np.arange(3), children, np.array([-1.0, -np.inf]), sizes)
+    tree = FusionTree(np.arange(3), children, np.array([-1.0, -np.inf]), np.array([1.0, np.inf]), sizes)
     np.testing.assert_array_equal(tree.to_linkage(), [[0, 1, 0, 2], [2, 3, 1, 3]])
-    nothing = tree._replace(log_index=np.full(2, -np.inf))
+    nothing = tree._replace(height=np.full(2, np.inf))
     np.testing.assert_array_equal(nothing.to_linkage(), [[0, 1, 1, 2], [2, 3, 1, 3]])
 
 

@@ -46,7 +46,7 @@ class FusionTree(NamedTuple):
     """How sub-clusters merge into one cluster: the `tree_` of a fitted :class:`~kfuse.KFuse`.
 
     Nodes are numbered as in scipy: 0 to n_leaves - 1 are the leaves, n_leaves + t is what merge t makes. Merges
-    come in the order in which they happen.
+    come by ascending height, so that a cut into n clusters undoes the last n - 1.
 
     Attributes
     ----------
@@ -56,6 +56,8 @@ class FusionTree(NamedTuple):
         The two nodes that each merge joins.
     log_index : ndarray of shape (n_leaves - 1,)
         The logarithm of the fusion index at which each merge happened.
+    height : ndarray of shape (n_leaves - 1,)
+        How much of a border each merge is; it never decreases, and the last merges are undone first.
     sizes : ndarray of shape (2 * n_leaves - 1,)
         The number of samples in each node.
     leaving : ndarray of shape (n_samples,) or None
@@ -77,6 +79,7 @@ class FusionTree(NamedTuple):
     leaf_labels: NDArray[np.intp]
     children: NDArray[np.intp]
     log_index: NDArray[np.float64]
+    height: NDArray[np.float64]
     sizes: NDArray[np.intp]
     leaving: NDArray[np.intp] | None = None
     strength: NDArray[np.float64] | None = None
@@ -107,7 +110,9 @@ class FusionTree(NamedTuple):
         """
         n_leaves = len(result.children) + 1
         sizes = sizes_of_nodes(result.children, np.bincount(result.subclusters, minlength=n_leaves))
-        return cls(result.subclusters, result.children, result.log_index, sizes, result.leaving, result.strength)
+        return cls(
+            result.subclusters, result.children, result.log_index, result.height, sizes, result.leaving, result.strength
+        )
 
     def cut(self, n_clusters: int) -> NDArray[np.intp]:
         """Label the samples with `n_clusters` clusters, or with `most_clusters` if that is fewer.
@@ -176,8 +181,9 @@ class FusionTree(NamedTuple):
     def to_linkage(self) -> NDArray[np.float64]:
         """Return the tree as a linkage matrix for scipy's dendrogram.
 
-        Leaves are sub-clusters. Heights are how far the logarithm of the fusion index has dropped below that of the
-        first merge, and never decrease; a merge of index zero is one above the highest other.
+        Leaves are sub-clusters. Heights are those of the merges, above that of the first one; with ``fusion="paper"``,
+        how far the logarithm of the fusion index has dropped below that of the first merge, and a merge of index zero
+        is one above the highest other.
 
         Returns
         -------
@@ -194,13 +200,11 @@ class FusionTree(NamedTuple):
         True
         """
         with np.errstate(invalid="ignore"):  # all may have index zero
-            heights = self.log_index.max(initial=-np.inf) - self.log_index
+            heights = self.height - self.height.min(initial=np.inf)
         known = np.isfinite(heights)
         heights[~known] = heights[known].max(initial=0) + 1
         leaves_below = sizes_of_nodes(self.children, np.ones(self.n_leaves, dtype=np.intp))
-        return np.column_stack(
-            [np.sort(self.children, axis=1), np.maximum.accumulate(heights), leaves_below[self.n_leaves :]]
-        )
+        return np.column_stack([np.sort(self.children, axis=1), heights, leaves_below[self.n_leaves :]])
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per merge: the nodes, the fusion index, the size, and how many clusters remain after it.

@@ -25,7 +25,9 @@ class Reference:
         self.nn = [order[: self.k] for order in self.order]
         self.ell = self.log_density()
         self.labels = self.basins()
-        self.fusions, self.log_index = self.fuse()
+        self.merges = self.merge()
+        # The later merge goes first among equals, and the last ones of the list are undone first.
+        self.by_height = sorted(self.merges, key=lambda merge: merge["height"])
 
     def natural_neighbours(self):
         lam, nb, before = 0, [0] * self.n, self.n
@@ -125,7 +127,7 @@ class Reference:
                 found.append((p, q, weight, weight * level))
         return sorted(found)
 
-    def fuse(self):
+    def merge(self):
         size, density = {}, {}
         for label, ell in zip(self.labels, self.ell, strict=True):
             size[label] = size.get(label, 0) + 1
@@ -138,11 +140,17 @@ class Reference:
             connectivity = math.log(weight[pair]) - math.log(small) - 0.5 * math.log(large)
             return connectivity + level[pair] / weight[pair] - (density[i] / size[i] + density[j] / size[j]) / 2
 
-        fusions, values = [], []
+        first_index = {pair: index(pair) for pair in weight}
+        leaves = {label: {label} for label in size}
+        merges = []
         while len(size) > 1:
             a, b = max(weight, key=lambda pair: (index(pair), -pair[0], -pair[1]))
-            fusions.append((a, b))
-            values.append(index((a, b)))
+            across = [(min(i, j), max(i, j)) for i in leaves[a] for j in leaves[b]]
+            edge = max((p for p in across if p in first_index), key=lambda p: (first_index[p], -p[0], -p[1]))
+            parts = sorted([(size[a], density[a] / size[a]), (size[b], density[b] / size[b])])
+            height = self.height(weight[a, b], level[a, b] / weight[a, b], parts)
+            merges.append({"edge": edge, "log_index": index((a, b)), "height": height})
+            leaves[a] |= leaves.pop(b)
             size[a] += size.pop(b)
             density[a] += density.pop(b)
             del weight[a, b], level[a, b]
@@ -150,12 +158,23 @@ class Reference:
                 moved = tuple(sorted((a, pair[0] if pair[1] == b else pair[1])))
                 weight[moved] = weight.get(moved, 0.0) + weight.pop(pair)
                 level[moved] = level.get(moved, 0.0) + level.pop(pair)
-        return fusions, values
+        return merges
+
+    def height(self, weight, level, parts):
+        """How much of a border a merge is; `parts` are size and mean log-density of both sides, the smaller first."""
+        (smaller, _), (larger, _) = parts
+        densities = [part[1] for part in parts]
+        sparser, mean = min(densities), sum(densities) / 2
+        reference = sparser + (1 - 1 / smaller) * (mean - sparser)
+        log_sizes = math.log(smaller) + math.log(larger) / 2
+        log_index = math.log(weight) - log_sizes + level - reference
+        return -log_index - 0.75 * math.log1p(self.lam / smaller)
 
     def cut(self, n_clusters):
         """Labels by falling size, then by smallest sample, for up to as many clusters as sub-clusters."""
         name = {label: label for label in set(self.labels)}
-        for a, b in self.fusions[: len(name) - n_clusters]:
+        for merge in self.by_height[: len(name) - n_clusters]:
+            a, b = (name[leaf] for leaf in merge["edge"])
             name = {label: a if kept == b else kept for label, kept in name.items()}
         labels = [name[self.labels[place]] for place in self.place]
         order = sorted(set(labels), key=lambda c: (-labels.count(c), labels.index(c)))

@@ -20,5 +20,6 @@ class Result(NamedTuple):
     left_out: NDArray[np.bool_]
     children: NDArray[np.intp]  # (n_merges, 2): the nodes that each merge joins
     log_index: NDArray[np.float64]  # of each merge: the logarithm of its fusion index
+    height: NDArray[np.float64]  # of each merge: never decreases; the last merge is undone first
     strength: NDArray[np.float64] | None = None  # of each merge; the paper has none
     leaving: NDArray[np.intp] | None = None  # the order in which samples leave their sub-clusters; the paper has none

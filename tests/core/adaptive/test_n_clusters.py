@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_iris, make_circles, make_moons
 
 from kfuse import KFuse
+from kfuse.core.adaptive.fusion import Merges
 from kfuse.core.adaptive.n_clusters import strengths, suggest
 
 
@@ -105,11 +106,18 @@ def test_suggestions_say_what_is_at_their_border():
     assert found == {1: (0, 1)} | {n: (strength[n - 2], strength[n - 1]) for n in range(2, 10)}
 
 
+def equal_merges(log_index, log_weight, sizes):
+    """Merges of two parts of the same size."""
+    nothing = np.zeros(sizes.size)
+    pairs = np.column_stack([sizes, sizes]).astype(float)
+    return Merges(nothing, nothing, log_index, log_weight, nothing, pairs, np.zeros_like(pairs), np.zeros_like(pairs))
+
+
 def test_strength_is_one_on_the_median_line_but_for_the_allowance():
     sizes = np.array([4, 16, 64, 256, 1024] * 5)
     log_weight = 0.5 * np.log(sizes)  # as long as the side of a square
     log_index = log_weight + 3 - 1.5 * np.log(sizes)
-    found = strengths(log_index, log_weight, sizes, sizes)
+    found = strengths(equal_merges(log_index, log_weight, sizes))
     np.testing.assert_allclose(found, np.exp(4 / np.sqrt(sizes)))
 
 
@@ -117,7 +125,7 @@ def test_half_the_density_counts_as_much_as_a_quarter_of_the_links():
     sizes = np.full(9, 100)
     log_weight, valley = np.zeros(9), np.zeros(9)
     log_weight[0], valley[1] = np.log(0.25), np.log(0.5)
-    found = strengths(log_weight + valley - 1.5 * np.log(sizes), log_weight, sizes, sizes)
+    found = strengths(equal_merges(log_weight + valley - 1.5 * np.log(sizes), log_weight, sizes))
     assert found[0] == pytest.approx(found[1])
     assert found[0] == pytest.approx(found[2] / 2)
 

@@ -7,8 +7,8 @@ It keeps the paper's ideas and makes each of them stable:
 - boundary connectivity counts the neighbours shared across the boundary (Definition 8), link by link;
 - density similarity compares the density on the boundary with that of both sides.
 
-`fit` is the line of stages, one file each: places, natural neighbours, density, peaks, links, bridges, fusion, and the
-strength of each merge, from which `n_clusters` reads the number of clusters.
+`fit` is the line of stages, one file each: places, natural neighbours, density, peaks, links, bridges, fusion, the
+order in which merges are undone (`borders`), and their strength, from which `n_clusters` reads the number of clusters.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core import natural
-from kfuse.core.adaptive import bridges, density, fusion, links, n_clusters, peaks, places
-from kfuse.core.dendrogram import nodes_of_merges, sizes_of_nodes
+from kfuse.core.adaptive import borders, bridges, density, fusion, links, n_clusters, peaks, places
+from kfuse.core.dendrogram import nodes_of_merges
 from kfuse.core.execution import Execution
 from kfuse.core.result import Result
 from kfuse.core.search import NeighborBlock, NeighborTable
@@ -41,7 +41,8 @@ def fit(neighbors: NeighborTable, execution: Execution) -> Result:
         basins = peaks.climb(nearest.indices, rho.values, found.natural_value, execution)
     with stage("merging"):
         merges = merge(neighbors, nearest, rho.values, basins.labels, execution)
-    place, children = distinct.place, nodes_of_merges(merges.i, merges.j)
+    place, height = distinct.place, borders.heights(merges, found.natural_value)
+    order = borders.by_height(height)
     return Result(
         natural_value=found.natural_value,
         n_neighbors=k,
@@ -50,9 +51,10 @@ def fit(neighbors: NeighborTable, execution: Execution) -> Result:
         representatives=distinct.first[basins.representatives][place],
         subclusters=basins.labels[place],
         left_out=_without_reverse_neighbors(distinct, found)[place],
-        children=children,
-        log_index=merges.log_index,
-        strength=_strengths(merges, children, basins.labels),
+        children=nodes_of_merges(*merges.edge[order].T),
+        log_index=merges.log_index[order],
+        height=height[order],
+        strength=n_clusters.strengths(merges)[order],
         leaving=peaks.order_of_leaving(basins, rho.values)[place],
     )
 
@@ -70,12 +72,6 @@ def merge(
     sizes = np.bincount(labels).astype(np.float64)
     log_densities = np.bincount(labels, weights=log_density).astype(np.float64)
     return fusion.agglomerate(graph, fusion.Nodes(sizes, log_densities), execution)
-
-
-def _strengths(merges: fusion.Merges, children: NDArray[np.intp], labels: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Compute the strength of each merge, with sizes in places."""
-    first, second = sizes_of_nodes(children, np.bincount(labels))[children.T]
-    return n_clusters.strengths(merges.log_index, merges.log_weight, first, second)
 
 
 def _without_reverse_neighbors(distinct: places.Places, found: natural.NaturalNeighbors) -> NDArray[np.bool_]:

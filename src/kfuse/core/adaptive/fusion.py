@@ -35,6 +35,10 @@ class Merges(NamedTuple):
     j: NDArray[np.intp]
     log_index: NDArray[np.float64]  # the logarithm of the fusion index
     log_weight: NDArray[np.float64]  # the logarithm of the weight of the links between the two
+    level: NDArray[np.float64]  # the mean log-density along these links
+    size: NDArray[np.float64]  # (n_merges, 2): how many samples the two have
+    density: NDArray[np.float64]  # (n_merges, 2): their mean log-densities
+    edge: NDArray[np.intp]  # (n_merges, 2): the leaves across with the largest index before any merge
 
 
 @inner_kernel
@@ -59,8 +63,8 @@ LINK = np.dtype(
         ("weight", np.float64),
         ("level", np.float64),
         ("log_weight", np.float64),
-        ("mean_level", np.float64),
-        ("padding", np.float64),
+        ("edge", np.int32, (2,)),  # of the links between leaves that it sums up, the one with the largest index ...
+        ("edge_index", np.float64),  # ... and that index, before any merge
     ]
 )
 NODE = np.dtype(
@@ -91,7 +95,16 @@ def agglomerate(links: Links, nodes: Nodes, execution: Execution = SERIAL) -> Me
     graph = Graph(records(n_links, LINK), records(n_nodes, NODE), records(n_links, QUEUED))
     fill(graph, links, nodes)
     n_merges, n_left = n_nodes - 1, n_links
-    merges = Merges(*np.empty((2, n_merges), dtype=np.intp), *np.empty((2, n_merges)))
+    merges = Merges(
+        i=np.empty(n_merges, dtype=np.intp),
+        j=np.empty(n_merges, dtype=np.intp),
+        log_index=np.empty(n_merges),
+        log_weight=np.empty(n_merges),
+        level=np.empty(n_merges),
+        size=np.empty((n_merges, 2)),
+        density=np.empty((n_merges, 2)),
+        edge=np.empty((n_merges, 2), dtype=np.intp),
+    )
     for begin in range(0, n_merges, MERGES_AT_A_TIME):
         end = min(begin + MERGES_AT_A_TIME, n_merges)
         n_left = merge_best(graph, n_left, begin, end, merges)
@@ -114,7 +127,8 @@ def fill(graph, links, nodes):
         note_link(link)
         thread(graph, 2 * i, link.ends[0])
         thread(graph, 2 * i + 1, link.ends[1])
-        put(graph, i, i, value_of(graph, link))
+        link.edge[0], link.edge[1], link.edge_index = link.ends[0], link.ends[1], value_of(graph, link)
+        put(graph, i, i, link.edge_index)
     for slot in range(links.first.size - 1, -1, -1):
         sink(graph, slot, graph.queue[slot].link, graph.queue[slot].value, links.first.size)
 
@@ -127,7 +141,7 @@ def merge_best(graph, n_left, begin, end, merges):
         ends = graph.links[best].ends
         a, b = min(ends[0], ends[1]), max(ends[0], ends[1])
         merges.i[merge], merges.j[merge] = a, b
-        merges.log_index[merge], merges.log_weight[merge] = graph.queue[0].value, graph.links[best].log_weight
+        record(graph, best, a, b, merge, merges)
         n_left = remove(graph, best, n_left)
         node, other = graph.nodes[a], graph.nodes[b]
         node.n_samples += other.n_samples
@@ -136,6 +150,18 @@ def merge_best(graph, n_left, begin, end, merges):
         n_left = take_over(graph, a, b, n_left)
         update_indices(graph, a, n_left)
     return n_left
+
+
+@inner_kernel
+def record(graph, best, a, b, merge, merges):
+    """Record what is merged, before it is."""
+    link = graph.links[best]
+    merges.log_index[merge], merges.log_weight[merge] = graph.queue[0].value, link.log_weight
+    merges.level[merge] = link.level / link.weight
+    merges.edge[merge, 0], merges.edge[merge, 1] = link.edge[0], link.edge[1]
+    merges.size[merge, 0], merges.size[merge, 1] = graph.nodes[a].n_samples, graph.nodes[b].n_samples
+    merges.density[merge, 0] = graph.nodes[a].mean_log_density
+    merges.density[merge, 1] = graph.nodes[b].mean_log_density
 
 
 @inner_kernel
@@ -149,7 +175,6 @@ def note_node(node):
 def note_link(link):
     """Compute what the index needs from a link's sums."""
     link.log_weight = math.log(link.weight)
-    link.mean_level = link.level / link.weight
 
 
 @inner_kernel
@@ -179,12 +204,20 @@ def take_over(graph, a, b, n_left):
                 common.weight += link.weight
                 common.level += link.level
                 note_link(common)
+                keep_better_edge(common, link)
                 n_left = remove(graph, entry >> 1, n_left)
             else:
                 link.ends[entry & 1] = a
                 thread(graph, entry, a)
         entry = after
     return n_left
+
+
+@inner_kernel
+def keep_better_edge(link, other):
+    """Keep the edge that would merge first of two links that are added up."""
+    if merges_before(other.edge_index, other.edge[0], other.edge[1], link.edge_index, link.edge[0], link.edge[1]):
+        link.edge[0], link.edge[1], link.edge_index = other.edge[0], other.edge[1], other.edge_index
 
 
 @kernel
@@ -210,7 +243,7 @@ def value_of(graph, link):
     """Return the logarithm of the fusion index of a link's two nodes."""
     a, b = graph.nodes[link.ends[0]], graph.nodes[link.ends[1]]
     return log_fusion_index(
-        link.log_weight, link.mean_level, a.log_size, b.log_size, a.mean_log_density, b.mean_log_density
+        link.log_weight, link.level / link.weight, a.log_size, b.log_size, a.mean_log_density, b.mean_log_density
     )
 
 

@@ -15,6 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuse.core.adaptive.fusion import Merges
+
 ALLOWANCE = 4.0  # of log-strength for a part of one sample, decreasing with the square root of its size: chance
 LEAST_STEP = 0.5  # of log-strength between one border and the other merges; structureless data seldom has more
 
@@ -28,21 +30,16 @@ class Evidence(NamedTuple):
     weakest_inside: float
 
 
-def strengths(
-    log_index: NDArray[np.float64],
-    log_weight: NDArray[np.float64],
-    sizes: NDArray[np.intp],
-    other_sizes: NDArray[np.intp],
-) -> NDArray[np.float64]:
+def strengths(merges: Merges) -> NDArray[np.float64]:
     """Compare each merge with what is usual for its size, the median line over all merges of the tree.
 
     The connection is the fusion index without its size factors, and with the root of W for W: how many links cross a
     border is more a matter of chance than how dense it is, the more so in thin clusters.
     """
-    if log_index.size == 0:
+    if merges.log_index.size == 0:
         return np.empty(0)
-    smaller, larger = np.minimum(sizes, other_sizes), np.maximum(sizes, other_sizes)
-    connection = log_index + np.log(smaller) + np.log(larger) / 2 - log_weight / 2
+    smaller, larger = merges.size.min(axis=1), merges.size.max(axis=1)
+    connection = merges.log_index + np.log(smaller) + np.log(larger) / 2 - merges.log_weight / 2
     log_strength = connection - _median_line(np.log(smaller), connection) + ALLOWANCE / np.sqrt(smaller)
     return np.exp(np.clip(log_strength, -500, 500))
 

@@ -40,4 +40,5 @@ def fit(neighbors: NeighborTable, execution: Execution) -> Result:
         left_out=parts.left_out,
         children=nodes_of_merges(edges.i, edges.j),
         log_index=edges.log_index,
+        height=-edges.log_index,
     )
