@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator
 from multiprocessing import connection
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from kfuse import datasets
 from kfuse.baselines.methods import METHODS
@@ -31,6 +32,7 @@ from study.embedding import EMBEDDED
 from study.store import Key, Record, Store, write_table
 
 OUT = Path("docs/study")
+THREAD_LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 LIMIT = 300.0  # seconds of processor time for a cell
 PATIENCE = 12  # wall-clock seconds per second of the limit, in case a cell hangs or the machine is busy
 FINAL = ("ok", "partial", "not feasible")  # anything else is run again
@@ -206,9 +208,9 @@ def main(arguments: list[str] | None = None) -> None:
     args.datasets = [name if name == EMBEDDED else str(datasets.describe(name)["name"]) for name in args.datasets]
     # The cells run in parallel, so each gets its share of the threads.
     threads = str(max(1, (os.cpu_count() or 1) // args.jobs))
-    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-        os.environ.setdefault(variable, threads)
-    records = study(args)
+    limits = {variable: os.environ.get(variable, threads) for variable in THREAD_LIMITS}
+    with patch.dict(os.environ, limits):  # the caller may compile afterwards, with its own number of threads
+        records = study(args)
     write_table(records, args.out / "results.csv")
     n_ok = sum(record["status"] == "ok" for record in records)
     print(f"{n_ok} of {len(records)} cells are complete; the table is {args.out / 'results.csv'}")

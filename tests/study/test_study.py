@@ -348,3 +348,11 @@ def test_figures_of_the_stages_are_drawn(tmp_path, monkeypatch):
         assert len(figure.axes) == n_panels
         figure.savefig(tmp_path / "figure.png")
         matplotlib.pyplot.close(figure)
+
+
+def test_a_run_leaves_the_environment_as_it_was(tmp_path, monkeypatch):
+    """numba refuses to compile if its number of threads changes later."""
+    before = dict(os.environ)
+    monkeypatch.setattr(run, "study", lambda args: [])
+    run.main(["--out", str(tmp_path), "--datasets", "Pole", "--methods", "K-means", "--jobs", "2", "--quiet"])
+    assert dict(os.environ) == before
