@@ -143,7 +143,7 @@ def merge_once(graph: links.Links, nodes: fusion.Nodes, _: Execution) -> fusion.
     children = nodes_of_merges(i, j)
     sizes, densities = (_sums_of_nodes(children, values) for values in nodes)
     return fusion.Merges(
-        i, j, log_index[link], np.log(graph.weight[link]), graph.level[link] / graph.weight[link],
+        log_index[link], np.log(graph.weight[link]), graph.level[link] / graph.weight[link],
         sizes[children], (densities / sizes)[children], np.column_stack([i, j]),
     )  # fmt: skip
 

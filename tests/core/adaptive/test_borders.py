@@ -16,8 +16,6 @@ def merge_of(size, density, level=0.0, log_index=-3.0):
     sizes = np.log(min(size, 100)) + np.log(max(size, 100)) / 2
     log_weight = log_index + sizes - level + density / 2
     return Merges(
-        np.array([0]),
-        np.array([1]),
         np.array([log_index]),
         np.array([log_weight]),
         np.array([level]),

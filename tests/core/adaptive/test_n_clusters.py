@@ -110,7 +110,7 @@ def equal_merges(log_index, log_weight, sizes):
     """Merges of two parts of the same size."""
     nothing = np.zeros(sizes.size)
     pairs = np.column_stack([sizes, sizes]).astype(float)
-    return Merges(nothing, nothing, log_index, log_weight, nothing, pairs, np.zeros_like(pairs), np.zeros_like(pairs))
+    return Merges(log_index, log_weight, nothing, pairs, np.zeros_like(pairs), np.zeros_like(pairs))
 
 
 def test_strength_is_one_on_the_median_line_but_for_the_allowance():

@@ -29,10 +29,8 @@ class Nodes(NamedTuple):
 
 
 class Merges(NamedTuple):
-    """All merges in the order in which they happen; the merged node keeps the smaller number of the two."""
+    """All merges in the order in which they happen, one entry each."""
 
-    i: NDArray[np.intp]
-    j: NDArray[np.intp]
     log_index: NDArray[np.float64]  # the logarithm of the fusion index
     log_weight: NDArray[np.float64]  # the logarithm of the weight of the links between the two
     level: NDArray[np.float64]  # the mean log-density along these links
@@ -96,8 +94,6 @@ def agglomerate(links: Links, nodes: Nodes, execution: Execution = SERIAL) -> Me
     fill(graph, links, nodes)
     n_merges, n_left = n_nodes - 1, n_links
     merges = Merges(
-        i=np.empty(n_merges, dtype=np.intp),
-        j=np.empty(n_merges, dtype=np.intp),
         log_index=np.empty(n_merges),
         log_weight=np.empty(n_merges),
         level=np.empty(n_merges),
@@ -140,7 +136,6 @@ def merge_best(graph, n_left, begin, end, merges):
         best = graph.queue[0].link
         ends = graph.links[best].ends
         a, b = min(ends[0], ends[1]), max(ends[0], ends[1])
-        merges.i[merge], merges.j[merge] = a, b
         record(graph, best, a, b, merge, merges)
         n_left = remove(graph, best, n_left)
         node, other = graph.nodes[a], graph.nodes[b]
