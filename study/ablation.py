@@ -28,7 +28,17 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from kfuse.core import adaptive, kernels, natural, paper
-from kfuse.core.adaptive import borders, density, fusion, links, n_clusters, peaks
+from kfuse.core.adaptive import (
+    borders,
+    density,
+    fusion,
+    islands,
+    links,
+    n_clusters,
+    neighborhoods,
+    peaks,
+    valleys,
+)
 from kfuse.core.dendrogram import nodes_of_merges
 from kfuse.core.execution import SERIAL, Execution
 from kfuse.core.search import NeighborTable
@@ -143,9 +153,9 @@ def merge_once(graph: links.Links, nodes: fusion.Nodes, _: Execution) -> fusion.
     children = nodes_of_merges(i, j)
     sizes, densities = (_sums_of_nodes(children, values) for values in nodes)
     return fusion.Merges(
-        log_index[link], np.log(graph.weight[link]), graph.level[link] / graph.weight[link],
+        log_index[link], log_index[link], np.log(graph.weight[link]), graph.level[link] / graph.weight[link],
         sizes[children], (densities / sizes)[children], np.column_stack([i, j]),
-    )  # fmt: skip
+    )  # fmt: skip  # best first, so each index is the lowest so far
 
 
 def _sums_of_nodes(children: NDArray[np.intp], of_leaves: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -192,11 +202,15 @@ NO_MAX_NB = (natural.NaturalNeighbors, "n_neighbors", property(lambda found: fou
 def climb_among_lambda() -> Change:
     """Climb to the densest of lambda neighbours; the package takes the root of the squared value passed here."""
     default = peaks.climb
-    return (peaks, "climb", lambda indices, rho, natural_value, *rest: default(indices, rho, natural_value**2, *rest))
+    return (peaks, "climb", lambda indices, counts, rho, lam, *rest: default(indices, counts, rho, lam**2, *rest))
 
 
 def every_sample_its_own(
-    indices: NDArray[np.int32], rho: NDArray[np.float64], natural_value: int, execution: Execution
+    indices: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    rho: NDArray[np.float64],
+    natural_value: int,
+    execution: Execution,
 ) -> peaks.Basins:
     """Make every sample its own sub-cluster."""
     return peaks.Basins(np.arange(rho.size), np.arange(rho.size))
@@ -207,8 +221,8 @@ def density_with_counts() -> tuple[Change, ...]:
     search, log_density = natural.find_natural_neighbors, density.log_density
     counts: list[NDArray[np.int64]] = []
 
-    def noting_search(neighbors: NeighborTable, most_per_lambda: float) -> natural.NaturalNeighbors:
-        found = search(neighbors, most_per_lambda)
+    def noting_search(neighbors: NeighborTable, most: float, *, is_last: bool) -> natural.NaturalNeighbors:
+        found = search(neighbors, most, is_last=is_last)
         counts[:] = [found.reverse_counts]
         return found
 
@@ -219,10 +233,21 @@ def density_with_counts() -> tuple[Change, ...]:
     return (natural, "find_natural_neighbors", noting_search), (density, "log_density", with_counts)
 
 
-# The order of merges
+# The neighbourhoods and the order of merges
 
 
-def undone_as_merged(merges: fusion.Merges, natural_value: int) -> NDArray[np.float64]:
+def whole_neighborhoods() -> Change:
+    """Let no gap end a neighbourhood."""
+    default = neighborhoods.own_neighborhoods
+
+    def whole(indices: NDArray[np.int32], *rest: Any) -> neighborhoods.Neighborhoods:
+        found = default(indices, *rest)
+        return found._replace(counts=np.full_like(found.counts, indices.shape[1]))
+
+    return (neighborhoods, "own_neighborhoods", whole)
+
+
+def undone_as_merged(merges: fusion.Merges, natural_value: int, dimension: float) -> NDArray[np.float64]:
     """Undo the last merges, lone outliers first."""
     return np.arange(merges.log_index.size, dtype=float)
 
@@ -242,14 +267,14 @@ def density_by_its_root() -> Change:
     return (n_clusters, "strengths", strengths)
 
 
-def clear_by_step_alone(ascending: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Require the same step for any number of borders."""
-    return (ascending[:-1] < 1) & (np.diff(np.log(ascending)) >= n_clusters.LEAST_STEP)
+def unseen(*_: Any) -> int:
+    """See no border by a sign."""
+    return 0
 
 
-def all_clear(ascending: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Accept any step above a border weaker than usual."""
-    return ascending[:-1] < 1
+def level(value: float) -> tuple[Change, ...]:
+    """Change the level of significance."""
+    return ((valleys, "LEVEL", value), (n_clusters, "LEVEL", value))
 
 
 def constant_median(_: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -279,6 +304,7 @@ VARIANTS = (
     Variant("links", "share to the power 1", (weighing_by(plain_share),)),
     Variant("links", "share to the power 4", (weighing_by(fourth_power),)),
     Variant("links", "one-way links not halved", (weighing_by(not_halved),)),
+    Variant("neighbours", "no gap ends a neighbourhood", (whole_neighborhoods(),)),
     Variant("order", "the last merges are undone first", ((borders, "heights", undone_as_merged),)),
     Variant("neighbours", "k = λ", constant("REACH", 1)),
     Variant("neighbours", "k = 2 λ", (*constant("REACH", 2), NO_MAX_NB)),
@@ -290,10 +316,13 @@ VARIANTS = (
     Variant("density", "with reverse neighbour counts (Eq. 1)", density_with_counts()),
     Variant("number", "ALLOWANCE = 2", constant("ALLOWANCE", 2.0)),
     Variant("number", "ALLOWANCE = 8", constant("ALLOWANCE", 8.0)),
-    Variant("number", "LEAST_STEP = 0.25", constant("LEAST_STEP", 0.25)),
-    Variant("number", "LEAST_STEP = 1", constant("LEAST_STEP", 1.0)),
-    Variant("number", "no minimum step", ((n_clusters, "_is_clear", all_clear),)),
-    Variant("number", "the same minimum step for every number", ((n_clusters, "_is_clear", clear_by_step_alone),)),
+    Variant("number", "STEP_IN_ONE_DIMENSION = 0.75", constant("STEP_IN_ONE_DIMENSION", 0.75)),
+    Variant("number", "STEP_IN_ONE_DIMENSION = 3", constant("STEP_IN_ONE_DIMENSION", 3.0)),
+    Variant("number", "LEVEL = 0.01", level(0.01)),
+    Variant("number", "LEVEL = 0.2", level(0.2)),
+    Variant("number", "no steps", ((n_clusters, "count_below_step", unseen),)),
+    Variant("number", "no peaks", ((valleys, "count_peaks", unseen),)),
+    Variant("number", "no islands", ((islands, "count_islands", unseen),)),
     Variant("number", "square root of the density, too", (density_by_its_root(),)),
     Variant("number", "no line: 1 is typical", ((n_clusters, "_median_line", lambda x, y: np.zeros(y.size)),)),
     Variant("number", "no slope: the median", ((n_clusters, "_median_line", constant_median),)),
@@ -355,7 +384,7 @@ def main() -> None:
         "--data", type=Path, default=os.environ.get("KFUSE_DATA"), help="folder of the data sets; default: KFUSE_DATA"
     )
     parser.add_argument("--out", type=Path, help="file for the table")
-    parser.add_argument("--only", default="", help="run only variants whose name contains this")
+    parser.add_argument("--only", default="", help="run only variants whose group or name contains this")
     parser.add_argument("--rows", action="store_true", help="also list every data set")
     parser.add_argument("--share", type=float, default=1.0, help="share of the samples of each set, drawn at random")
     parser.add_argument("--repeats", type=int, default=1, help="number of such draws to average over")
@@ -373,7 +402,7 @@ def main() -> None:
     print("\n".join(lines))
     details: list[str] = []
     for variant in VARIANTS:
-        if args.only not in variant.name:
+        if args.only not in f"{variant.group}: {variant.name}":
             continue
         scores = score_variant(variant, sets)
         lines.append(table_row(variant, scores, sets))

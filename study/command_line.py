@@ -73,7 +73,7 @@ def speed() -> None:
 def _time_reading(path: Path) -> None:
     pl.DataFrame(np.random.default_rng(0).normal(size=(1_000_000, 10))).write_csv(path)
     start = time.perf_counter()
-    tables.to_features(tables.read(path))
+    tables.features(tables.read(path))
     seconds = time.perf_counter() - start
     print(f"10 columns, csv, {path.stat().st_size / 1e6:.0f} MB: read, converted and scaled in {seconds:.1f} s")
 

@@ -1,7 +1,7 @@
 """Measure how often the number of clusters is right where it is certain: noise, separated Gaussians, thin shapes.
 
 Run ``python -m study.null --out null.md``, or one table on small samples with a changed constant of n_clusters.py:
-``python -m study.null --set LEAST_STEP=0.25 --tables null --samples 200``.
+``python -m study.null --set STEP_IN_ONE_DIMENSION=1 --tables null --samples 200``.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from sklearn.datasets import make_circles, make_moons
 
 from kfuse import KFuse
 from kfuse.core.adaptive import n_clusters as number_rules
+from study.structureless import FAMILIES, ring
 
 DIMENSIONS = (2, 3, 5, 10, 20)
 SAMPLES = (200, 1000, 5000)
@@ -26,16 +27,7 @@ NUMBERS = ((2, 5), (6, 10), (11, 15))
 TABLES = ("null", "separated", "thin")
 THIN_SAMPLES = (300, 1000, 3000, 10000)
 
-NULLS: dict[str, Callable[[np.random.Generator, tuple[int, int]], NDArray[np.float64]]] = {
-    "uniform": lambda rng, shape: rng.random(shape),
-    "one Gaussian": lambda rng, shape: rng.standard_normal(shape),
-}
-
-
-def ring(rng: np.random.Generator, n: int, width: float) -> NDArray[np.float64]:
-    """Draw a circle with Gaussian noise."""
-    angle = rng.uniform(0, 2 * np.pi, n)
-    return np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(scale=width, size=(n, 2))
+NULLS = {"uniform": FAMILIES["uniform"], "one Gaussian": FAMILIES["normal"]}
 
 
 def spirals(rng: np.random.Generator, n: int) -> NDArray[np.float64]:
@@ -88,8 +80,8 @@ def separated_gaussians(rng: np.random.Generator, number: int, dimension: int) -
 
 def share_of_one(kind: str, n: int, dimension: int, n_seeds: int) -> float:
     """Return the share of seeds for which structureless data is found to be one cluster."""
-    draw = NULLS[kind]
-    return float(np.mean([number_found(draw(np.random.default_rng(s), (n, dimension))) == 1 for s in range(n_seeds)]))
+    draw = NULLS[kind].draw
+    return float(np.mean([number_found(draw(np.random.default_rng(s), n, dimension)) == 1 for s in range(n_seeds)]))
 
 
 def share_of_right(low: int, high: int, dimension: int, n_seeds: int) -> float:
@@ -166,13 +158,15 @@ def main() -> None:
     parser.add_argument(
         "--samples", type=int, nargs="+", default=SAMPLES, help="numbers of samples of structureless data"
     )
-    parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="constants of number.py to change")
+    parser.add_argument(
+        "--set", nargs="*", default=[], metavar="NAME=VALUE", help="constants of n_clusters.py to change"
+    )
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     for setting in args.set:
         name, _, value = setting.partition("=")
         if not hasattr(number_rules, name):
-            parser.error(f"number.py has no {name}")
+            parser.error(f"n_clusters.py has no {name}")
         setattr(number_rules, name, float(value))
     seeds = {n: args.seeds if n < LARGE else args.seeds_large for n in args.samples}
     tables = {

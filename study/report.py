@@ -1,7 +1,7 @@
-"""Speed of a report of 100,000 rows, and the documentation's images of reports and plots.
+"""Speed of large reports, and the documentation's images of reports and plots.
 
 ``python -m study.report speed`` prints sizes and times; ``python -m study.report pictures`` draws
-``docs/images/report.png`` and ``docs/images/plots.png``. The browser is the Chromium on the PATH.
+``docs/images/report*.png`` and ``docs/images/plots.png``. The browser is the Chromium on the PATH.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 from playwright.sync_api import sync_playwright
 from sklearn.datasets import load_wine, make_blobs
@@ -26,14 +27,14 @@ from kfuse.datasets import make_shapes
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 
-# Steps of the slider: time in the script, and until the next frame is on the screen.
-STEPS = """async () => {
+# Steps of the slider: time in the script, until the next frame is on the screen, and until the table is there.
+STEPS = """async (numbers) => {
   const table = document.getElementById("table");
   const wait = () => new Promise((r) => setTimeout(r, 5));
   const idle = async () => { while (table.getAttribute("aria-busy") !== "false") await wait(); };
   const frame = () => new Promise((r) => requestAnimationFrame(() => setTimeout(r)));
   const steps = [];
-  for (let number = 2; number <= 20; number++) {
+  for (const number of numbers) {
     await idle(); await frame(); await frame();
     const start = performance.now();
     kfuse.cut(number);
@@ -50,12 +51,11 @@ STEPS = """async () => {
 
 
 @contextmanager
-def opened(path: Path, width: int = 1366, height: int = 768) -> Iterator[Any]:
-    """Open a report in headless Chromium with software rendering."""
-    flags = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+def opened(path: Path, **how: Any) -> Iterator[Any]:
+    """Open a report in headless Chromium."""
     with sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
-        page = browser.new_page(viewport={"width": width, "height": height})
+        browser = running.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_context(**{"viewport": {"width": 1366, "height": 860}, **how}).new_page()
         page.goto(path.resolve().as_uri())
         page.wait_for_selector("body[data-ready=true]", timeout=120_000)
         page.wait_for_selector("#table[aria-busy=false]", timeout=120_000)
@@ -64,8 +64,12 @@ def opened(path: Path, width: int = 1366, height: int = 768) -> Iterator[Any]:
 
 
 def speed() -> None:
-    """Write reports of 100,000 rows and time their sliders."""
-    data = {"2 columns": make_shapes(100_000)[0], "10 columns": make_blobs(100_000, 10, centers=12, random_state=0)[0]}
+    """Write reports of 100,000 and 327,000 rows and time their sliders."""
+    data = {
+        "2 columns": make_shapes(100_000)[0],
+        "10 columns": make_blobs(100_000, 10, centers=12, random_state=0)[0],
+        "4 columns": make_blobs(327_000, 4, centers=12, random_state=0)[0],
+    }
     for name, X in data.items():
         model = KFuse().fit(X)
         with tempfile.TemporaryDirectory() as folder:
@@ -73,11 +77,11 @@ def speed() -> None:
             path = report.write(model, X, Path(folder) / "report.html")
             seconds = time.perf_counter() - start
             size = path.stat().st_size / 1e6
-            print(f"100,000 rows, {name}: {size:.1f} MB, written in {seconds:.1f} s")
+            print(f"{len(X):,} rows, {name}: {size:.1f} MB, written in {seconds:.1f} s")
             start = time.perf_counter()
             with opened(path) as page:
                 print(f"  opened and drawn in {time.perf_counter() - start:.1f} s")
-                steps = np.array(page.evaluate(STEPS))
+                steps = np.array(page.evaluate(STEPS, list(range(2, 21))))
         words = ("cut", "cut, colours and tree", "and on the screen", "and the table")
         for what, ms in zip(words, steps.T, strict=True):
             print(f"  a step of the slider, {what}: {np.median(ms):.0f} ms, at best {ms.min():.0f} ms")
@@ -85,18 +89,30 @@ def speed() -> None:
 
 def pictures() -> None:
     """Draw the images of the documentation."""
-    X = load_wine(as_frame=True).data
+    phone = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+    wine, towns = _wine(), _towns()
     with tempfile.TemporaryDirectory() as folder:
-        path = report.write(KFuse().fit(scale(X)), X, Path(folder) / "wine.html", title="Wine")
-        with opened(path, 1366, 960) as page:
-            box = page.locator("#samples").bounding_box()
-            for across in np.linspace(0.55, 0.8, 100):  # until the pointer is over a sample
-                page.mouse.move(box["x"] + across * box["width"], box["y"] + 0.3 * box["height"])
-                if page.locator("#tip").is_visible():
-                    break
-            page.wait_for_timeout(500)
-            page.screenshot(path=IMAGES / "report.png", full_page=True)
+        for name, (model, table, title), how in (
+            ("report", wine, {"viewport": {"width": 1366, "height": 900}}),
+            ("report-dark", towns, {"color_scheme": "dark"}),
+            ("report-phone", wine, phone),
+        ):
+            path = report.write(model, table, Path(folder) / f"{name}.html", title=title)
+            with opened(path, **how) as page:
+                page.wait_for_timeout(300)
+                page.screenshot(path=IMAGES / f"{name}.png", full_page=name == "report")
     _draw_plots().savefig(IMAGES / "plots.png", dpi=80)
+
+
+def _wine() -> tuple[KFuse, Any, str]:
+    wine = load_wine(as_frame=True)
+    table = wine.data.assign(cultivar=wine.target.map({0: "A", 1: "B", 2: "C"}))
+    return KFuse().fit(scale(wine.data)), table, "Wine"
+
+
+def _towns() -> tuple[KFuse, Any, str]:
+    X, y = make_blobs(4000, 2, centers=34, cluster_std=0.35, random_state=3)
+    return KFuse(30).fit(X), pd.DataFrame(X, columns=["east", "north"]).assign(town=[f"T{i}" for i in y]), "30 clusters"
 
 
 def _draw_plots() -> Any:

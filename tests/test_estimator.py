@@ -4,6 +4,7 @@ import pickle
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kfuse import KFuse, __version__
+from kfuse.core.search import prediction
 from tests.checks import assert_same_clusters
 
 X_IRIS = load_iris().data
@@ -59,6 +61,62 @@ def test_predict_gives_the_labels_of_the_fit(metric):
     X = np.unique(X_IRIS, axis=0)
     model = KFuse(2, metric=metric).fit(X)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_predict_gives_the_labels_of_the_fit_by_correlation(seed):
+    """Rounding leaves a distance to itself, so that a multiple of a sample can seem nearer than the sample."""
+    X = np.random.default_rng(seed).integers(0, 5, (80, 3)).astype(float)
+    X = X[X.std(axis=1) > 0]
+    model = KFuse(40, metric="correlation").fit(X)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    np.testing.assert_array_equal(model.predict(-(-X).astype(np.float32)), model.labels_)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_editing_the_input_after_the_fit_does_not_change_predictions(dtype):
+    original = np.random.default_rng(0).random((100, 2)).astype(dtype)
+    for make in (np.array, pl.DataFrame, pd.DataFrame, np.asfortranarray):
+        X = make(original.copy())
+        model = KFuse(3).fit(X)
+        if isinstance(X, np.ndarray):
+            X[:] = X[::-1].copy()
+        elif isinstance(X, pd.DataFrame):
+            X.iloc[:, :] = 0
+        np.testing.assert_array_equal(model._fit_X, original)
+        assert not np.may_share_memory(model._fit_X, np.asarray(X))
+        np.testing.assert_array_equal(model.predict(make(original)), model.labels_)
+
+
+def test_data_that_was_converted_is_not_copied_again(monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        KFuse, "_fit_stages", lambda self, data, inner=KFuse._fit_stages: (seen.append(data), inner(self, data))[1]
+    )
+    for X in (np.arange(40).reshape(-1, 2), np.arange(40.0).reshape(-1, 2).tolist(), np.asfortranarray(np.eye(9))):
+        assert KFuse(2).fit(X)._fit_X is seen[-1]
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "correlation"])
+@pytest.mark.parametrize("n_features", [3, 30])
+def test_the_search_is_built_once_and_not_pickled(metric, n_features, monkeypatch):
+    X = np.random.default_rng(0).random((200, n_features))
+    model = KFuse(3, metric=metric).fit(X)
+    before, built = len(pickle.dumps(model)), []
+    make = prediction.distances_for
+    monkeypatch.setattr(prediction, "distances_for", lambda *given: built.append(given) or make(*given))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: model.predict(X), range(8)))
+    assert 1 <= len(built) <= 4
+    for labels in found:
+        np.testing.assert_array_equal(labels, model.labels_)
+    built.clear()
+    model.predict(X[:1])
+    assert built == []
+    assert len(pickle.dumps(model)) == before
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.labels_)
+    model.fit(X[::-1])
+    np.testing.assert_array_equal(model.predict(X[::-1]), model.labels_)
 
 
 def test_predict_for_new_samples():

@@ -55,4 +55,5 @@ def test_every_stage_of_a_fit_is_named_once(capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     stages = [line.split(":")[0].removeprefix("[kfuse] ") for line in captured.err.splitlines()]
-    assert stages == ["order", "neighbours", "natural neighbours", "density", "sub-clusters", "merging"]
+    before = ["order", "neighbours", "natural neighbours", "density", "sub-clusters"]
+    assert stages == [*before, "merging", "number of clusters"]

@@ -54,6 +54,11 @@ def test_frame(model):
     assert frame["size"].iloc[-1] == 150
 
 
+def test_repr_is_one_line(model):
+    most = model.tree_.most_clusters
+    assert repr(model.tree_) == f"FusionTree(n_samples=150, n_leaves={model.tree_.n_leaves}, most_clusters={most})"
+
+
 def test_one_leaf():
     tree = KFuse(1, fusion="paper").fit([[1.0, 2.0]]).tree_
     np.testing.assert_array_equal(tree.cut(1), [0])

@@ -1,6 +1,9 @@
 """Bad input gets one clear sentence that names the culprit."""
 
 import datetime
+import re
+import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,6 +16,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import kneighbors_graph
 
 from kfuse import KFuse
+from kfuse._validation.features import check_columns
 
 X_IRIS = load_iris().data
 
@@ -298,6 +302,44 @@ def test_rows_of_different_lengths_are_refused():
         KFuse().fit([[1, 2], [3]])
 
 
+def arrow_table():
+    return pytest.importorskip("pyarrow").table({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: "hello", "X is the text 'hello': pass the samples, an array of shape"),
+        (lambda: "x" * 10**6, r"X is the text 'x+\.\.\.: pass"),
+        (lambda: b"hello", "X is the text b'hello'"),
+        (lambda: Path("data.csv"), "X is a .*Path: .* read files"),
+        (lambda: {"a": [1, 2]}, "X is a dict: pass a frame"),
+        (lambda: {(1, 2), (3, 4)}, "X is a set: it has no order"),
+        ({"a": 1}.keys, "X is a dict_keys: it has no order"),
+        (lambda: (row for row in X_IRIS), r"X is a generator: pass list\(X\)"),
+        (lambda: map(float, [1, 2]), "X is a map: pass list"),
+        (lambda: len, "X is a builtin_function_or_method: pass the samples"),
+        (object, "X is an object: pass the samples"),
+        (arrow_table, r"X is a pyarrow Table: pass X.to_pandas\(\), or polars.from_arrow\(X\)"),
+        (lambda: arrow_table().to_batches()[0], "X is a pyarrow RecordBatch: pass"),
+        (lambda: pl.DataFrame({"a": [1], "b": pl.Series([2], dtype=pl.Int128)}), "128 bits.*column 'b' has .*Int128"),
+        (lambda: pd.DataFrame({"x" * 10**6: ["a"]}), r"column 'x+\.\.\. has '?a"),
+    ],
+)
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_other_containers_are_refused_in_words_of_our_own(make, message, metric):
+    with pytest.raises((TypeError, ValueError), match=message) as raised:
+        KFuse(metric=metric).fit(make())
+    assert len(str(raised.value)) < 400
+
+
+def test_many_columns_are_checked_in_no_time():
+    frame = pl.DataFrame(np.zeros((2, 30_000)), schema=[f"column {i}" for i in range(30_000)])
+    began = time.perf_counter()
+    check_columns(frame)
+    assert time.perf_counter() - began < 5
+
+
 def test_lazy_frames_are_refused():
     with pytest.raises(TypeError, match=r"holds no values yet: pass X.collect\(\)"):
         KFuse().fit(pl.DataFrame({"a": [1, 2]}).lazy())
@@ -339,3 +381,21 @@ def test_values_too_large_for_other_metrics(metric, dtype, fine, too_large):
     np.testing.assert_array_equal(KFuse(2, metric=metric).fit_predict(X * dtype(fine)), expected)
     with pytest.raises(ValueError, match=rf"X\[131, 0\] is 7.9e.*too large to compute metric='{metric}'.*: divide X"):
         KFuse(2, metric=metric).fit(X * dtype(too_large))
+
+
+@pytest.mark.parametrize("n_features", [2, 8])
+def test_a_graph_with_too_few_neighbours_tells_how_many_are_needed(n_features):
+    X = np.random.default_rng(0).standard_normal((400, n_features))
+    needed = KFuse().fit(X).n_neighbors_
+    with pytest.raises(ValueError, match="has only 5 distinct neighbours for sample") as raised:
+        KFuse(metric="precomputed").fit(kneighbors_graph(X, 5, mode="distance"))
+    told = int(re.search(r"n_neighbors=(\d+) or more", str(raised.value))[1])
+    assert needed <= told <= 3 * needed
+    KFuse(metric="precomputed").fit(kneighbors_graph(X, told, mode="distance"))
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok"])
+def test_graphs_in_formats_that_store_no_zeros(form):
+    graph = kneighbors_graph(X_IRIS, 60, mode="distance")
+    expected = KFuse(2, metric="precomputed").fit(graph).labels_
+    np.testing.assert_array_equal(KFuse(2, metric="precomputed").fit(graph.asformat(form)).labels_, expected)

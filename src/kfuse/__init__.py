@@ -5,20 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kfuse.description import describe
     from kfuse.estimator import KFuse
 
-__all__ = ["KFuse", "__version__"]
+__all__ = ["KFuse", "__version__", "describe"]
 __version__ = "0.1.0"
+
+_HOMES = {"KFuse": "estimator", "describe": "description"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import `KFuse` when it is first asked for: scikit-learn takes a second, and ``kfuse --help`` needs none of it."""
-    if name == "KFuse":
-        from kfuse.estimator import KFuse  # noqa: PLC0415 - that is the point
+    """Import a name when it is first asked for: scikit-learn takes a second, and ``kfuse --help`` needs none of it."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415 - only needed here
 
-        globals()["KFuse"] = KFuse
-        return KFuse
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return found
 
 
 def __dir__() -> list[str]:

@@ -79,7 +79,8 @@ class KFuse(ClusterMixin, BaseEstimator):
     reverse_neighbor_counts_ : ndarray of shape (n_samples,)
         How many samples have this one among their `natural_value_` nearest (nb).
     natural_value_ : int
-        The natural characteristic value (lambda, Definition 3).
+        The natural characteristic value (lambda, Definition 3); with ``fusion="adaptive"``, one less: the last round of
+        Algorithm 1 that found a sample.
     n_neighbors_ : int
         The number of neighbours used for densities and links (k).
     outlier_mask_ : ndarray of shape (n_samples,)
@@ -155,10 +156,12 @@ class KFuse(ClusterMixin, BaseEstimator):
         data = self._checked(X, reset=True)
         if isinstance(self.n_clusters, numbers.Integral):
             parameters.check_enough_samples(data.shape[0], self.n_clusters)
-        from kfuse.tree import FusionTree  # noqa: PLC0415 - numba is slow to import
+        from kfuse.core.search import NearestSamples  # noqa: PLC0415 - numba is slow to import
+        from kfuse.tree import FusionTree  # noqa: PLC0415
 
         with memory.explained(*data.shape):
             result = self._fit_stages(data)
+            samples = None if self._is_precomputed() else features.own_copy(data, X)  # predict takes distances then
 
         self.natural_value_, self.n_neighbors_ = result.natural_value, result.n_neighbors
         self.reverse_neighbor_counts_ = result.reverse_counts
@@ -166,7 +169,7 @@ class KFuse(ClusterMixin, BaseEstimator):
         self.representatives_ = result.representatives
         self.subcluster_labels_, self.outlier_mask_ = result.subclusters, result.left_out
         self.tree_ = FusionTree.of(result)
-        self._fit_X = None if self._is_precomputed() else data  # predict takes distances then
+        self._nearest = NearestSamples(samples, self.metric)
         self.labels_ = self._cut(self._number_of_clusters())
         self.n_clusters_ = int(self.labels_.max()) + 1
         return self
@@ -206,7 +209,9 @@ class KFuse(ClusterMixin, BaseEstimator):
         return labels
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
-        """Label new samples like the nearest sample of the fit.
+        """Label new samples like the nearest sample of the fit; a sample of the fit gets its own label.
+
+        The first call builds a search, which the model keeps for the next ones; it is not part of a pickle.
 
         Parameters
         ----------
@@ -218,11 +223,14 @@ class KFuse(ClusterMixin, BaseEstimator):
         ndarray of shape (n_new,)
             The cluster of each new sample.
         """
-        from kfuse.core.search import nearest_samples  # noqa: PLC0415 - numba is slow to import
-
         check_is_fitted(self, "tree_")
-        nearest = nearest_samples(self._fit_X, self._checked(X, reset=False), self.metric)
-        return self.labels_[nearest]
+        return self.labels_[self._nearest(self._checked(X, reset=False))]
+
+    @property
+    def _fit_X(self) -> NDArray[Any] | None:  # noqa: N802 - X is the name every scikit-learn user knows
+        """The samples of the fit, None if it was given distances."""
+        samples: NDArray[Any] | None = self._nearest.samples
+        return samples
 
     def _is_precomputed(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"

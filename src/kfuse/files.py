@@ -26,7 +26,7 @@ def check_target(path: Path) -> None:
     """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    folder = path.resolve().parent
+    folder = _target_of(path).parent
     if not folder.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(folder))
     if not os.access(path if path.exists() else folder, os.W_OK):
@@ -37,6 +37,17 @@ def write_file(path: Path, content: bytes) -> None:
     """Write a file atomically; see :func:`whole_file`."""
     with whole_file(path) as handle:
         handle.write(content)
+
+
+def _target_of(path: Path) -> Path:
+    """Follow symbolic links, which stay; a loop of them is an OSError in every version of Python."""
+    try:
+        resolved = path.resolve()
+        if resolved.is_symlink():
+            raise RuntimeError
+    except RuntimeError:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from None
+    return resolved
 
 
 @contextmanager
@@ -61,15 +72,16 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             error.filename = str(path)
             raise
         return
-    target = path.resolve()  # a symbolic link stays one
+    target = _target_of(path)
     temporary = target.with_name(f".kfuse-{secrets.token_hex(8)}.tmp")
     try:
-        with temporary.open("xb") as handle:
+        mode = target.stat().st_mode & 0o7777 if target.exists() else 0o666  # who may not read it never may
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode & 0o777)) as handle:
             yield handle
             handle.flush()
             os.fsync(handle.fileno())
         if target.exists():
-            temporary.chmod(target.stat().st_mode & 0o7777)
+            temporary.chmod(mode)
         os.replace(temporary, target)
     except BaseException as error:
         with suppress(OSError):

@@ -15,7 +15,7 @@ from kfuse.core.order import labels_by_size
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kfuse.core.result import Result
+    from kfuse.core.result import Borders, Result
 
 
 class Suggestion(NamedTuple):
@@ -29,7 +29,8 @@ class Suggestion(NamedTuple):
     n_clusters : int
         The number of clusters.
     contrast : float
-        From 0 to 1: the difference between the two strengths below, each as s / (1 + s). The larger, the clearer.
+        From 0 to 1: the difference between the two strengths below, each as s / (1 + s). The larger, the clearer;
+        0 if a merge that this number keeps is no stronger than one that it undoes.
     strongest_border : float
         The strength of the strongest merge that this number undoes.
     weakest_inside : float
@@ -62,9 +63,8 @@ class FusionTree(NamedTuple):
         The number of samples in each node.
     leaving : ndarray of shape (n_samples,) or None
         The rank of each sample in the order of leaving its leaf, -1 to stay; None with ``fusion="paper"``.
-    strength : ndarray of shape (n_leaves - 1,) or None
-        Each merge compared with what is usual for its size: 1 is usual, 0 is no connection; None with
-        ``fusion="paper"``.
+    borders : Borders or None
+        What each merge tells about the number of clusters; None with ``fusion="paper"``.
 
     Examples
     --------
@@ -82,7 +82,15 @@ class FusionTree(NamedTuple):
     height: NDArray[np.float64]
     sizes: NDArray[np.intp]
     leaving: NDArray[np.intp] | None = None
-    strength: NDArray[np.float64] | None = None
+    borders: Borders | None = None
+
+    @property
+    def strength(self) -> NDArray[np.float64] | None:
+        """Each merge compared with what is usual for its size: 1 is usual, 0 is no connection; None with "paper"."""
+        return None if self.borders is None else self.borders.strength
+
+    def __repr__(self) -> str:
+        return f"FusionTree(n_samples={self.sizes[-1]}, n_leaves={self.n_leaves}, most_clusters={self.most_clusters})"
 
     @property
     def n_leaves(self) -> int:
@@ -111,7 +119,7 @@ class FusionTree(NamedTuple):
         n_leaves = len(result.children) + 1
         sizes = sizes_of_nodes(result.children, np.bincount(result.subclusters, minlength=n_leaves))
         return cls(
-            result.subclusters, result.children, result.log_index, result.height, sizes, result.leaving, result.strength
+            result.subclusters, result.children, result.log_index, result.height, sizes, result.leaving, result.borders
         )
 
     def cut(self, n_clusters: int) -> NDArray[np.intp]:
@@ -172,11 +180,11 @@ class FusionTree(NamedTuple):
         """
         if n < 1:
             raise ValueError(f"n must be at least 1, got {n}.")
-        if self.strength is None:
+        if self.borders is None:
             raise ValueError(
                 "The printed algorithm gives no number of clusters: use fusion='adaptive' for suggestions."
             )
-        return [Suggestion(*s) for s in number_of_clusters.suggest(self.strength, self.leaf_labels.size, n)]
+        return [Suggestion(*s) for s in number_of_clusters.suggest(self.borders, self.leaf_labels.size, n)]
 
     def to_linkage(self) -> NDArray[np.float64]:
         """Return the tree as a linkage matrix for scipy's dendrogram.

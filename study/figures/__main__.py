@@ -14,6 +14,7 @@ from pathlib import Path
 
 from kfuse import datasets
 from study.figures import results, stages
+from study.figures.style import shrink
 from study.scores import RESULTS
 from study.statistics import TooFewResultsError
 
@@ -60,22 +61,12 @@ def main() -> None:
             continue
         path = args.out / f"{name}.{'jpg' if name in ON_REQUEST else 'png'}"  # photographs are large as PNG
         figure.savefig(path, dpi=110)
-        _shrink(path)
+        shrink(path)
         print(path)
 
 
 def _what_is_missing(error: Exception) -> str:
     return f"the package {error.name}" if isinstance(error, ModuleNotFoundError) else str(error)
-
-
-def _shrink(path: Path) -> None:
-    """Reduce a PNG to 256 colours: a third of the size without a visible difference."""
-    from PIL import Image  # noqa: PLC0415 - comes with matplotlib
-
-    if path.suffix == ".png":
-        with Image.open(path) as picture:
-            small = picture.convert("RGB").quantize(256)
-        small.save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -11,12 +11,12 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.preprocessing import minmax_scale
 
 from kfuse import KFuse, __version__
 from kfuse.cli import fitting
 from kfuse.cli.options import Method
 from kfuse.datasets import make_shapes
-from kfuse.tables.columns import scaled
 from tests.cli.command_line import DATA, HOLES, TWO, call, fails, load
 
 
@@ -34,7 +34,7 @@ class TestLabels:
         X, _ = make_shapes(300)
         X *= [1, 1000]
         text = "x,y\n" + "".join(f"{x!r},{y!r}\n" for x, y in X.tolist())
-        for option, Z in (("--scale", scaled(X, ["x", "y"])), ("--no-scale", X)):
+        for option, Z in (("--scale=auto", minmax_scale(X)), ("--scale=none", X), ("--no-scale", X)):
             result = call("cluster", "-", "-k", 7, option, stdin=text)
             found = pl.read_csv(io.StringIO(result.stdout))["label"].to_numpy()
             np.testing.assert_array_equal(found, KFuse(n_clusters=7).fit_predict(Z))
@@ -89,7 +89,7 @@ class TestLabels:
         X, y = make_shapes()
         text = "x,y\n" + "".join(f"{x!r},{y!r}\n" for x, y in X.tolist())
         found = pl.read_csv(io.StringIO(call("cluster", "-", stdin=text).stdout))["label"].to_numpy()
-        np.testing.assert_array_equal(found, KFuse().fit_predict(scaled(X, ["x", "y"])))
+        np.testing.assert_array_equal(found, KFuse().fit_predict(minmax_scale(X)))
         assert found.max() == y.max()
 
     @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ class TestLabels:
     @pytest.mark.parametrize(("header", "exclude"), [("x,y,", ""), ("x,y, z", '" z"'), ('x,y,"z\nz"', '"z\nz"')])
     def test_odd_names_can_be_left_out(self, header, exclude):
         text = header + "\n" + "".join(f"{row},\n" for row in DATA.splitlines()[1:])
-        fails(call("cluster", "-", stdin=text), "no value", "--exclude '")
+        assert call("cluster", "-", "-k", 2, stdin=text).stdout == TWO  # nothing in it, so it is left out anyway
         assert call("cluster", "-", "-k", 2, "--exclude", exclude, stdin=text).stdout == TWO
 
     def test_reads_gzip(self):
@@ -148,10 +148,15 @@ class TestOptions:
             "data": str(data),
             "rows": 8,
             "columns": ["x", "y"],
-            "scaled": True,
-            "missing": {"mode": "refuse", "values": 0, "rows": 0},
+            "decisions": [
+                {"column": name, "role": "number", "used": True, "reason": "", "scaling": "min-max", "imputed": 0}
+                for name in ("x", "y")
+            ],
+            "scale": "auto",
+            "missing": {"mode": "impute", "values": 0, "rows": 0, "dropped": 0},
             "n_clusters": 2,
             "number_found": False,
+            "warnings": [],
             "sizes": [4, 4],
             "outliers": 0,
             "labels": str(out),
@@ -202,7 +207,7 @@ class TestOptions:
         assert found == KFuse(neighbors="approximate", random_state=3).fit_predict(X).tolist()
 
     def test_what_the_estimator_refuses_names_the_data(self, data):
-        fails(call("cluster", data, "--metric", "cosine", "--no-scale"), f"{data} cannot be clustered: Row 0 of X")
+        fails(call("cluster", data, "--metric", "cosine", "--no-scale"), f"{data} cannot be clustered: data row 1 is")
         fails(call("cluster", data, "--neighbors", "kd_tree", "--metric", "hamming"), "neighbors='kd_tree'")
 
     def test_quiet_says_nothing(self, data):
@@ -226,9 +231,11 @@ class TestOptions:
 
 
 class TestMissing:
-    def test_refuse_is_the_default_and_counts(self):
-        fails(call("cluster", "-", stdin=HOLES), "'x' has 'NA' in data row 4", "use --missing drop or --missing median")
-        fails(call("cluster", "-", "--columns", "y", stdin=HOLES), "'y' has no value in data row 2 and 1 other:")
+    def test_refuse_counts(self):
+        refuse = ("cluster", "-", "--missing", "refuse")
+        fails(call(*refuse, stdin=HOLES), "'x' has 'NA' in data row 4", "use --missing impute or --missing drop")
+        fails(call(*refuse, "--columns", "y", stdin=HOLES), "'y' has no value in data row 2 and 1 other:")
+        fails(call(*refuse, stdin="x,c\n1,a\n2,b\n3,\n4,b\n6,a\n"), "'c' has no value in data row 3")
 
     def test_drop_leaves_the_label_empty(self, tmp_path):
         out = tmp_path / "labels.csv"
@@ -239,19 +246,26 @@ class TestMissing:
         assert [None if one is pd.NA else one for one in found] == [1, None, 1, None, 0, 0, None, 0]
 
     def test_drop_beside_other_columns(self):
-        result = call("cluster", "-", "-k", 1, "--missing", "drop", "--keep", stdin="x,y\n1,2\n,3\n")
-        assert result.stdout == "x,y,label\n1,2,0\n,3,\n"
+        result = call("cluster", "-", "-k", 1, "--missing", "drop", "--keep", stdin="x,y\n1,2\n,3\n5,4\n")
+        assert result.stdout == "x,y,label\n1,2,0\n,3,\n5,4,0\n"
 
-    def test_median_fills_them_in(self):
-        result = call("cluster", "-", "-k", 2, "--missing", "median", "--no-scale", stdin=HOLES)
+    def test_the_median_is_filled_in(self):
+        result = call("cluster", "-", "-k", 2, "--no-scale", stdin=HOLES)
         x, y = [0, 0.1, 0, 9, 9, 9.1, 9, 9.1], [0, 4.55, 0.1, 0.1, 9, 9, 4.55, 9.1]
         found = pl.read_csv(result.stdout.encode())["label"].to_list()
         assert found == KFuse(2).fit_predict(np.column_stack([x, y])).tolist()
 
-    @pytest.mark.parametrize("mode", ["drop", "median"])
+    def test_rows_with_too_many_missing_values_get_no_label(self):
+        text = "x,y,z\n" + "".join(f"{row},{row[:1]}\n" for row in DATA.splitlines()[1:]) + "1,,\n,2,0\n"
+        result = call("cluster", "-", "-k", 2, stdin=text)
+        assert result.stdout.splitlines()[-2:] == ['""', "0"]
+        assert "kfuse: 1 row with too many missing values: no label\n" in result.stderr
+
+    @pytest.mark.parametrize("mode", ["drop", "impute"])
     def test_json_says_what_was_done(self, mode):
         found = json.loads(call("cluster", "-", "--missing", mode, "--json", stdin=HOLES).stdout)
-        assert found["missing"] == {"mode": mode, "values": 3, "rows": 3}
+        assert found["missing"] == {"mode": mode, "values": 3, "rows": 3, "dropped": 3 if mode == "drop" else 0}
+        assert [one["imputed"] for one in found["decisions"]] == ([0, 0] if mode == "drop" else [1, 2])
         assert found["rows"] == 8
         assert sum(found["sizes"]) == (5 if mode == "drop" else 8)
 
@@ -264,17 +278,19 @@ class TestMissing:
         assert call("cluster", "-", "-k", 1, "--id", "id", stdin=text).stdout == "id,label\n,0\nb,0\n"
 
     def test_nothing_left(self):
-        fails(call("cluster", "-", "--missing", "drop", stdin="x,y\n1,\n,2\n"), "every row", "--missing median")
-        fails(
-            call("cluster", "-", "--missing", "median", stdin="x,y\n1,\n2,\n"), "'y' has no value at all", "--exclude y"
-        )
-        assert call("cluster", "-", "-k", 1, "--missing", "median", stdin="x,y\n1,\n,2\n").exit_code == 0
+        fails(call("cluster", "-", "--missing", "drop", stdin="x,y\n1,\n,2\n"), "every row", "--missing impute")
+        assert call("cluster", "-", "-k", 1, stdin="x,y\n1,\n,2\n").exit_code == 0
+        fails(call("cluster", "-", stdin="name\nAda\nBo\n"), "no column", "'name' is an identifier (names the rows)")
 
-    def test_infinity_is_not_missing(self):
-        fails(call("cluster", "-", "--missing", "drop", stdin="x\n1\ninf\n"), "'x' has infinity in data row 2")
-
-    def test_values_too_large_to_scale(self):
-        fails(call("cluster", "-", stdin="x,y\n1,1\n2,1e308\n3,-1e308\n"), "'y' has values too large")
+    def test_what_cannot_be_computed_with_is_left_out(self):
+        for value, reason in (("inf", "infinity in data row 2"), ("1e308", "values too large to compute with")):
+            rows = DATA.splitlines()
+            text = "\n".join([rows[0] + ",z", *(f"{row},{i}" for i, row in enumerate(rows[1:]))])
+            text = text.replace(",1\n", f",{value}\n").replace(",2\n", ",-1e308\n")
+            result = call("cluster", "-", "-k", 2, stdin=text)
+            assert result.stdout == TWO
+            assert reason in result.stderr
+            fails(call("cluster", "-", "--columns", "z", stdin=text), "no column", reason)
 
 
 class TestBadInput:
@@ -285,12 +301,9 @@ class TestBadInput:
             (" \n\n", ["standard input is empty"]),
             ("\ufeff", ["standard input is empty"]),
             ("x,y\n", ["header but no rows"]),
-            ("x,name\n1,2\n3,Anna\n", ["'name'", "row 2", "'Anna'", "--columns NAME,NAME", "--exclude name"]),
-            ('x,"a, b"\n1,p\n', ["'a, b'", """--exclude '"a, b"'"""]),
-            ("x,y\n1,2\n3,\n", ["'y'", "no value", "row 2"]),
-            ("x,y\n1,2\n3\n", ["'y'", "no value", "row 2"]),
-            ("x,y\nNaN,2\n3,4\n", ["'x'", "'NaN'", "row 1"]),
-            ("x,y\n1,2\n3,-inf\n", ["'y'", "infinity", "row 2"]),
+            ("a\np\nq\n", ["no column of standard input is left", "'a' is an identifier", "--columns NAME,NAME"]),
+            ("a\n2001-01-01\n2002-02-02\n", ["'a' is a date (--number a clusters by its time)"]),
+            ("x\ninf\n1\n", ["'x' is a number (infinity in data row 1)"]),
             ("x,y\n1,2\n3,4,5\n", ["row 2", "3 values", "double quotes"]),
             ("x,y\n1,2\n", ["-k 2", "1 row of", "at most 1"]),
             ('x,y\n1,"2\n', ["standard input", "closed quotes"]),
@@ -319,7 +332,7 @@ class TestBadInput:
         ("text", "words"),
         [
             ("1,2\n3,4,5\n", ["data row 2 has 3 values, the first row 2"]),
-            ("1,2\n3,b\n", ["'column_2'", "data row 2 has 'b'", "--exclude column_2"]),
+            ("a,b\nc,d\n", ["'column_1' is an identifier", "'column_2' is an identifier"]),
             ("1;2\n3;4\n", ["--separator ';'"]),
             ("\n", ["is empty"]),
         ],
@@ -342,7 +355,7 @@ class TestBadInput:
     def test_unknown_columns(self, data):
         fails(call("cluster", data, "-k", 2, "--columns", "x,z"), "'z'", "choose from 'x', 'y'")
         fails(call("cluster", data, "-k", 2, "--exclude", "z"), "'z'")
-        fails(call("cluster", data, "-k", 2, "--exclude", "x,y"), "no column is left")
+        fails(call("cluster", data, "-k", 2, "--exclude", "x,y"), "no column of", "is left")
 
     def test_keep_with_a_label_column(self):
         fails(call("cluster", "-", "-k", 1, "--keep", stdin="x,label\n1,2\n"), "'label'", "--label NAME")

@@ -1,4 +1,4 @@
-"""Files for the command line: valid in every format, and truncated, damaged, compressed, renamed or random ones."""
+"""Files for the command line: valid in every format, and truncated, damaged, renamed, lying or random ones."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tests.hostile import hostile_sizes
+
 Rng = np.random.Generator
 
 ENDINGS = ("csv", "tsv", "parquet", "arrow", "json", "jsonl", "npy", "npz")
+LYING = 0.4  # share of files with sizes that are not true
 MARK = Path(tempfile.gettempdir()) / f"kfuse-hostile-{os.getpid()}"  # created when a hostile pickle is loaded
 
 
@@ -31,6 +34,8 @@ def make(rng: Rng) -> tuple[dict[str, Any], Any, Any]:
     """Build the name and the content of a file to cluster."""
     ending = str(rng.choice(ENDINGS))
     content = WRITERS[ending](table(rng))
+    if rng.random() < LYING:
+        content = hostile_sizes.lie(rng, ending, content)
     for _ in range(rng.integers(0, 3)):
         content = DAMAGES[rng.integers(len(DAMAGES))](rng, content)
     if rng.random() < 0.1:
@@ -67,7 +72,7 @@ WRITERS: dict[str, Callable[[pl.DataFrame], bytes]] = {
     "csv": lambda frame: frame.write_csv().encode(),
     "tsv": lambda frame: frame.write_csv(separator="\t").encode(),
     "parquet": lambda frame: written(frame.write_parquet),
-    "arrow": lambda frame: written(frame.write_ipc),
+    "arrow": lambda frame: written(frame.write_ipc if len(frame) % 2 else frame.write_ipc_stream),
     "json": lambda frame: frame.write_json().encode(),
     "jsonl": lambda frame: frame.write_ndjson().encode(),
     "npy": lambda frame: written(lambda file: np.save(file, numbers(frame))),

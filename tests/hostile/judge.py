@@ -95,7 +95,7 @@ def judge_file(name: str, content: bytes) -> str:
         raise BrokenError("code from the file was run")
     if ended.exit_code == 0:
         labels = ended.stdout.splitlines()[1:]
-        if not labels or not all(re.fullmatch(r"\d+", label) for label in labels):
+        if not labels or not all(re.fullmatch(r'\d+|""', label) for label in labels):  # "" for rows that say too little
             raise BrokenError(f"labels are {ended.stdout[:200]!r}")
         return "result"
     said = [line for line in ended.stderr.splitlines() if not line.startswith("kfuse: warning: ")]

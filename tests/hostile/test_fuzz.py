@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kfuse.core import kernels
-from tests.hostile import cases, fuzz, judge
+from tests.hostile import cases, child, fuzz, hostile_files, hostile_sizes, judge
 
 if sys.platform == "win32":
     pytest.skip("the time limit of a case needs SIGALRM", allow_module_level=True)
@@ -120,3 +120,27 @@ def test_a_crash_and_a_hang_are_findings(monkeypatch):
     monkeypatch.setattr(fuzz, "START_UP", 1.0)
     monkeypatch.setattr(fuzz, "SECONDS", 0.0)
     assert list(fuzz.outcomes(0, 4, 9)) == [(4, "hang")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the memory limit of Linux")
+def test_files_run_under_a_limit_of_memory():
+    code = """
+        from tests.hostile import fuzz
+        np.zeros(1 << 26)
+        fuzz.limit_memory(1 << 28)
+        try:
+            np.zeros(1 << 26)
+        except MemoryError:
+            fuzz.limit_memory(None)
+            say(np.zeros(1 << 26).size)
+    """
+    assert child.finish(child.start(code, PYTHONPATH=str(child.ROOT))) == f"{1 << 26}\n"
+
+
+@pytest.mark.parametrize("ending", hostile_files.ENDINGS)
+def test_sizes_of_every_format_lie(ending):
+    """The lies are told: no file is what it was, and the same seed tells the same lie."""
+    content = hostile_files.WRITERS[ending](hostile_files.table(np.random.default_rng(3)))
+    lies = [hostile_sizes.lie(np.random.default_rng(seed), ending, content) for seed in range(5)]
+    assert all(lie != content for lie in lies)
+    assert lies[0] == hostile_sizes.lie(np.random.default_rng(0), ending, content)

@@ -22,12 +22,13 @@ class Reference:
         ]
         self.lam, self.nb = self.natural_neighbours()
         self.k = min(max(self.nb), 4 * self.lam)
-        self.nn = [order[: self.k] for order in self.order]
+        self.nearest = [order[: self.k] for order in self.order]
+        self.m = self.dimension()
+        self.nn = self.neighbourhoods()
         self.ell = self.log_density()
         self.labels = self.basins()
         self.merges = self.merge()
-        # The later merge goes first among equals, and the last ones of the list are undone first.
-        self.by_height = sorted(self.merges, key=lambda merge: merge["height"])
+        self.by_height = sorted(self.merges, key=lambda merge: merge["height"])  # the last are undone first
 
     def natural_neighbours(self):
         lam, nb, before = 0, [0] * self.n, self.n
@@ -36,9 +37,36 @@ class Reference:
                 nb[self.order[p][r - 1]] += 1
             lam, unnamed = r, nb.count(0)
             if unnamed == before:
+                if r > 1:  # the last round that found a sample counts
+                    lam -= 1
+                    for p in range(self.n):
+                        nb[self.order[p][r - 1]] -= 1
                 break
             before = unnamed
         return lam, nb
+
+    def dimension(self):
+        """1 / mean of log(r_k / r_j), over all samples and j < k."""
+        if self.k < 2:
+            return 1.0
+        total = 0.0
+        for p in range(self.n):
+            r = [self.d[p][q] for q in self.nearest[p]]
+            spread = 0.0
+            for d in r[:-1]:
+                spread += math.log(r[-1] / d)
+            total += spread / (len(r) - 1)
+        return 1 / min(max(total / self.n, 1e-3), 10.0)
+
+    def neighbourhoods(self):
+        """The k nearest neighbours, or those before the first gap, if more than half of them have a gap, too."""
+        ends = []
+        for p in range(self.n):
+            r = [self.d[p][q] for q in self.nearest[p]]
+            gaps = (j for j in range(4, self.k) if j * self.m * math.log(r[j] / r[j - 1]) > 2 * math.log(self.k))
+            ends.append(next(gaps, self.k))
+        inside = [[q for q in self.nearest[p][: ends[p]] if ends[q] < self.k] for p in range(self.n)]
+        return [self.nearest[p][: ends[p]] if 2 * len(inside[p]) > ends[p] else self.nearest[p] for p in range(self.n)]
 
     def log_density(self):
         if self.k == 0:
@@ -46,10 +74,10 @@ class Reference:
         means = []
         for p in range(self.n):
             total = 0.0
-            for q in self.nn[p]:
+            for q in self.nearest[p]:
                 total += self.d[p][q]
             means.append(total / self.k)
-        unit = 2.0 ** math.floor(math.log2(max(self.d[p][self.nn[p][-1]] for p in range(self.n))))
+        unit = 2.0 ** math.floor(math.log2(max(self.d[p][self.nearest[p][-1]] for p in range(self.n))))
         return -np.log(np.array(means) / unit)
 
     def basins(self):
@@ -79,7 +107,7 @@ class Reference:
                 mutual = p in self.nn[q]
                 if mutual and q < p:
                     continue
-                share = len(around[p] & around[q]) / (self.k + 1)
+                share = len(around[p] & around[q]) / min(len(around[p]), len(around[q]))
                 weight = share * share if mutual else share * share / 2
                 links.append((p, q, weight, weight * min(self.ell[p], self.ell[q])))
         return links + self.bridges(links)
@@ -142,13 +170,15 @@ class Reference:
 
         first_index = {pair: index(pair) for pair in weight}
         leaves = {label: {label} for label in size}
+        lowest = dict.fromkeys(size, math.inf)  # index of all merges inside
         merges = []
         while len(size) > 1:
             a, b = max(weight, key=lambda pair: (index(pair), -pair[0], -pair[1]))
             across = [(min(i, j), max(i, j)) for i in leaves[a] for j in leaves[b]]
             edge = max((p for p in across if p in first_index), key=lambda p: (first_index[p], -p[0], -p[1]))
-            parts = sorted([(size[a], density[a] / size[a]), (size[b], density[b] / size[b])])
-            height = self.height(weight[a, b], level[a, b] / weight[a, b], parts)
+            lowest[a] = min(index((a, b)), lowest[a], lowest.pop(b))
+            parts = [(size[a], density[a] / size[a]), (size[b], density[b] / size[b])]
+            height = self.height(lowest[a], level[a, b] / weight[a, b], parts)
             merges.append({"edge": edge, "log_index": index((a, b)), "height": height})
             leaves[a] |= leaves.pop(b)
             size[a] += size.pop(b)
@@ -160,15 +190,14 @@ class Reference:
                 level[moved] = level.get(moved, 0.0) + level.pop(pair)
         return merges
 
-    def height(self, weight, level, parts):
-        """How much of a border a merge is; `parts` are size and mean log-density of both sides, the smaller first."""
-        (smaller, _), (larger, _) = parts
-        densities = [part[1] for part in parts]
-        sparser, mean = min(densities), sum(densities) / 2
-        reference = sparser + (1 - 1 / smaller) * (mean - sparser)
-        log_sizes = math.log(smaller) + math.log(larger) / 2
-        log_index = math.log(weight) - log_sizes + level - reference
-        return -log_index - 0.75 * math.log1p(self.lam / smaller)
+    def height(self, lowest, level, parts):
+        """How much of a border a merge is; `parts` are the size and the mean log-density of both sides."""
+        smaller, own = min(parts, key=lambda part: part[0])
+        mean = (parts[0][1] + parts[1][1]) / 2
+        doubt = math.exp(-self.m * max(0.0, own - level))
+        return (
+            -lowest - (mean - min(parts[0][1], parts[1][1])) / smaller - 0.75 * doubt * math.log1p(self.lam / smaller)
+        )
 
     def cut(self, n_clusters):
         """Labels by falling size, then by smallest sample, for up to as many clusters as sub-clusters."""

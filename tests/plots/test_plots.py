@@ -3,11 +3,16 @@
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
 from sklearn.metrics import pairwise_distances
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from kfuse import KFuse
 from kfuse.datasets import make_rings, make_shapes
@@ -248,7 +253,8 @@ def test_the_curve_has_a_step_at_each_suggestion(shapes, ax):
     marked = {int(line.get_xdata()[0]): line.get_ydata() for line in ax.lines}
     for suggestion in shapes.tree_.suggest(3):
         low, high = marked[suggestion.n_clusters]
-        assert high - low == pytest.approx(suggestion.contrast)
+        assert high - low >= suggestion.contrast - 1e-12  # the next merge, or a weaker one further down
+        assert low == pytest.approx(suggestion.strongest_border / (1 + suggestion.strongest_border))
 
 
 def test_the_curve_marks_a_number_that_was_not_suggested(ax):
@@ -272,6 +278,58 @@ def test_profiles_take_the_features_in_which_clusters_differ(ax):
     profiles(KFuse(2).fit(X), ax=ax, most_features=1)
     assert [label.get_text().split("\n")[0] for label in ax.get_yticklabels()] == ["feature 7"]
     assert ax.get_title(loc="left") == "the 1 of 30 features with the largest differences between clusters"
+
+
+def test_profiles_take_tables_with_gaps_and_words(ax):
+    X = np.column_stack([np.r_[np.arange(50.0), np.arange(100.0, 150)], np.tile([0.0, 1.0], 50)])
+    table = pd.DataFrame(X, columns=["height", "parity"]).assign(word="a", seen=X[:, 1] > 0, empty=np.nan)
+    table.loc[:3, "height"] = np.nan
+    profiles(KFuse(2).fit(X[:, :1]), table, ax)
+    assert [label.get_text() for label in ax.get_yticklabels()] == [
+        "height\n4 to 149",
+        "parity\n0 to 1",
+        "seen\nFalse or True",
+    ]
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    X, _ = make_shapes(300)
+    table = pd.DataFrame(X, columns=["x", "y"]).assign(word="a")
+    scaled = ColumnTransformer([("all", StandardScaler(), ["x", "y"])])
+    return make_pipeline(scaled, KFuse()).fit(table), table
+
+
+@pytest.mark.parametrize("plot", [*PLOTS, adjacent])
+def test_a_pipeline_is_drawn_as_its_last_step(plot, pipeline, ax):
+    model, _ = pipeline
+    whole, last = plot(model, ax=ax), plot(model[-1], ax=Figure().subplots())
+    assert [len(a.get_paths()) for a in whole.collections] == [len(a.get_paths()) for a in last.collections]
+    assert drawn(whole) == drawn(last)
+
+
+@pytest.mark.parametrize("plot", [subclusters, density])
+def test_columns_that_the_model_has_not_seen_are_not_drawn(plot, pipeline, ax):
+    model, table = pipeline
+    plot(model, table.assign(other=1.0), ax)
+    points = {tuple(point) for artist in ax.collections for point in np.asarray(artist.get_offsets()).tolist()}
+    assert points >= set(zip(table["x"], table["y"], strict=True))
+
+
+def test_what_a_pipeline_made_of_gaps_and_words_is_drawn(ax):
+    X, _ = make_shapes(100)
+    table = pd.DataFrame(X, columns=["x", "y"])
+    table.loc[3, "x"] = np.nan
+    model = make_pipeline(SimpleImputer(), KFuse()).fit(table)
+    density(model, table, ax)
+    np.testing.assert_allclose(np.sort(ax.collections[0].get_offsets()[:, 0]), np.sort(model[-1]._fit_X[:, 0]))
+
+
+def test_every_suggestion_is_written_on_the_curve(ax):
+    model = KFuse().fit(make_shapes(400)[0])
+    fusion_curve(model, ax)
+    numbers = {text.get_text() for text in ax.texts} - {"typical or stronger"}
+    assert numbers == {str(s.n_clusters) for s in model.tree_.suggest(3)}
 
 
 def test_refuses_other_samples_than_those_of_the_fit(shapes, ax):

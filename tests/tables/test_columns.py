@@ -23,28 +23,28 @@ def table():
 
 class TestFeatures:
     def test_all_columns_scaled(self):
-        found = tables.to_features(tables.parse(b"x,y\n0,5\n4,5\n1,5\n", "data.csv"))
-        np.testing.assert_array_equal(found.X, [[0, 0], [1, 0], [0.25, 0]])
-        np.testing.assert_array_equal(found.values, [[0, 5], [4, 5], [1, 5]])
-        assert found.names == ["x", "y"]
+        found = tables.features(tables.parse(b"x,y\n0,5\n4,4\n1,6\n", "data.csv"))
+        np.testing.assert_array_equal(found.X, [[0, 0.5], [1, 0], [0.25, 1]])
+        np.testing.assert_array_equal(found.values, [[0, 5], [4, 4], [1, 6]])
+        assert found.names == found.columns == ["x", "y"]
         assert found.used.all()
-        assert found.missing == Missing("refuse", 0, 0)
+        assert found.missing == Missing("impute", 0, 0, 0)
 
     def test_drop(self, table):
-        found = tables.to_features(table, exclude=["id"], missing="drop", scale=False)
+        found = tables.features(table, missing="drop", scale="none")
         np.testing.assert_array_equal(found.X, [[0, 5], [1, 7]])
         assert found.used.tolist() == [True, False, True]
-        assert found.missing == Missing("drop", 1, 1)
+        assert found.missing == Missing("drop", 1, 1, 1)
 
     def test_median(self, table):
-        found = tables.to_features(table, columns=["y", "x"], missing="median", scale=False)
+        found = tables.features(table, columns=["y", "x"], scale="none")
         np.testing.assert_array_equal(found.X, [[5, 0], [6, 4], [7, 1]])
         assert found.names == ["y", "x"]
         assert found.used.all()
-        assert found.missing == Missing("median", 1, 1)
+        assert found.missing == Missing("impute", 1, 1, 0)
 
     def test_excluded_columns_win_and_repeated_ones_count_once(self, table):
-        found = tables.to_features(table, columns=["x", "id", "x"], exclude=["id"])
+        found = tables.features(table, columns=["x", "id", "x"], exclude=["id"])
         assert found.names == ["x"]
 
     def test_typed_parses_only_the_named_columns(self, table):
@@ -56,17 +56,24 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("text", "options", "in_python", "on_the_command_line"),
         [
-            (TEXT, {}, "with columns=... or leave it out with exclude=['id']", "--columns NAME,NAME or leave it out"),
-            (TEXT, {"columns": ["y"]}, "use missing='drop' or missing='median'", "--missing drop or --missing median"),
+            (TEXT, {"missing": "refuse"}, "missing='impute' or missing='drop'", "--missing impute or --missing drop"),
             (TEXT, {"columns": ["z"]}, "no column 'z': choose from 'id', 'x', 'y'", "no column 'z'"),
-            (TEXT, {"columns": []}, "no column is left", "no column is left"),
-            (b"x\n,\n", {"missing": "drop"}, "exclude=['x']", "--exclude x"),
-            (b'"a,b"\ninf\n', {}, "with exclude=['a,b']", """--exclude '"a,b"'"""),
+            (
+                TEXT,
+                {"columns": ["id"]},
+                "by: 'id' is an identifier (names the rows)",
+                "no column of",
+            ),
+            (TEXT, {"exclude": ["x", "y"]}, "and 'y' is excluded; use columns=...", "use --columns NAME,NAME"),
+            (TEXT, {"number": ["id"]}, "no numbers: cluster by it with category=['id']", "with --category id"),
+            (TEXT, {"number": ["x"], "category": ["x"]}, "both a category and a number", "choose one"),
+            (b'"a,b"\ninf\n1\n', {}, "infinity in data row 1", "'a,b' is a number"),
+            (b'"a,b"\n2001-01-01\n2001-01-02\n', {}, "number=['a,b'] clusters", """--number '"a,b"' clusters"""),
         ],
     )
     def test_features(self, text, options, in_python, on_the_command_line):
         with pytest.raises(TableError) as raised:
-            tables.to_features(tables.parse(text, "data.csv", header=True), **options)
+            tables.features(tables.parse(text, "data.csv", header=True), **options)
         assert in_python in str(raised.value)
         assert on_the_command_line in in_options(raised.value)
 
@@ -104,7 +111,7 @@ def test_what_is_written_can_be_read(name, tmp_path):
     tables.write(frame, tmp_path / name)
     again = tables.read(str(tmp_path / name))
     assert again.name == str(tmp_path / name)
-    np.testing.assert_array_equal(tables.to_features(again, scale=False).X, frame.to_numpy())
+    np.testing.assert_array_equal(tables.features(again, scale="none").X, frame.to_numpy())
 
 
 class TestImports:
@@ -116,7 +123,7 @@ class TestImports:
         code = (
             "import sys; sys.modules['typer'] = sys.modules['rich'] = sys.modules['kfuse.cli'] = None\n"
             "from kfuse import tables\n"
-            "assert tables.to_features(tables.parse(b'x\\n1\\n', 'data.csv')).X.shape == (1, 1)"
+            "assert tables.features(tables.parse(b'x\\n1\\n', 'data.csv')).X.shape == (1, 1)"
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")

@@ -11,7 +11,13 @@ from scipy.sparse import coo_array, csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from kfuse._validation.features import check_columns, check_finite, check_given, check_no_text
+from kfuse._validation.features import (
+    check_columns,
+    check_finite,
+    check_given,
+    check_no_text,
+    explained_text,
+)
 
 
 def check_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[Any] | csr_array:
@@ -21,15 +27,16 @@ def check_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray
     if issparse(X):
         _check_structure(X)
     table = X
-    X = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        dtype=[np.float64, np.float32],
-        order="C",
-        accept_sparse="csr",
-        ensure_all_finite=False,
-    )
+    with explained_text(table):
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            order="C",
+            accept_sparse="csr",
+            ensure_all_finite=False,
+        )
     if not issparse(X):
         check_no_text(table)
     if reset and X.shape[0] != X.shape[1]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,10 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from kfuse._validation.containers import check_container, shown
 from kfuse._validation.parameters import TREE_METRICS
 
+WIDE_INTEGERS = ("Int128", "UInt128")  # of polars
 COMPLEX = "Complex data not supported: pass real numbers, for example the real and the imaginary parts as two features."
 
 
@@ -46,12 +50,19 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[
     return X
 
 
+def own_copy(data: NDArray[Any], X: Any) -> NDArray[Any]:
+    """Return checked data as an array that nobody else can change: a copy, unless checking X made one anyway."""
+    is_ours = isinstance(X, (list, tuple)) or (isinstance(X, np.ndarray) and not np.may_share_memory(data, X))
+    return data if is_ours else data.copy()
+
+
 def check_given(X: Any) -> None:
     """Reject None, empty, lazy or masked input: scikit-learn would report dimensions, or silently drop the mask."""
     if X is None:
         raise ValueError("X is None: pass the samples, an array of shape (n_samples, n_features).")
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a lazy frame, which holds no values yet: pass X.collect().")
+    check_container(X)
     if np.ma.is_masked(X):
         raise ValueError("X has masked values: drop or fill them first, as with X.filled().")
     if isinstance(X, (list, tuple)) and not X:
@@ -64,14 +75,14 @@ def check_columns(X: Any) -> None:
     if names == []:
         raise ValueError("X has no columns: pass a frame with at least one.")
     names = names or []
-    seen: list[Any] = []
+    seen: set[Any] = set()
     for name in names:
         if name in seen:
-            raise ValueError(f"X has more than one column {name!r}: rename or drop all but one.")
-        seen.append(name)
+            raise ValueError(f"X has more than one column {shown(name)}: rename or drop all but one.")
+        seen.add(name)
     dtypes = X.dtypes if names and hasattr(X, "dtypes") else ()
     for name, dtype in zip(names, dtypes, strict=False):
-        _check_type(f"column {name!r} has", dtype)
+        _check_type(f"column {shown(name)} has", dtype)
     if not names and isinstance(getattr(X, "dtype", None), np.dtype):
         _check_type("it has", X.dtype)
 
@@ -80,6 +91,10 @@ def _check_type(subject: str, dtype: Any) -> None:
     """Reject types that would silently be converted to numbers: sparse, complex, dates, and lists."""
     if type(dtype).__name__ == "SparseDtype":
         raise TypeError(f"X must be dense, but {subject} the type {dtype}: make it so, as with X.sparse.to_dense().")
+    if str(dtype) in WIDE_INTEGERS:
+        raise TypeError(
+            f"X has numbers of 128 bits, which NumPy does not have, as {subject} the type {dtype}: cast it."
+        )
     kind = getattr(dtype, "kind", "")
     if kind == "c":
         raise ValueError(COMPLEX)
@@ -95,9 +110,9 @@ def check_no_text(X: Any) -> None:
             continue
         for index, value in np.ndenumerate(np.asarray(part, dtype=object)):
             if isinstance(value, (str, bytes)):
-                where = f"column {index[-1]}" if names is None else f"column {names[position]!r}"
+                where = f"column {index[-1]}" if names is None else f"column {shown(names[position])}"
                 raise ValueError(
-                    f"X must be numbers, but {where} has the text {value!r} in row {index[0]}: "
+                    f"X must be numbers, but {where} has the text {shown(value)} in row {index[0]}: "
                     "turn it into numbers first, for example with X.astype(float)."
                 )
 
@@ -111,7 +126,7 @@ def check_finite(X: NDArray[Any], names: list[Any] | None, remedy: str) -> None:
         bad = np.argwhere(~np.isfinite(X[start : start + 1024]))
         if bad.size:
             row, column = start + bad[0, 0], bad[0, 1]
-            where = f"row {row}, column {names[column]!r}" if names else f"row {row}, column {column}"
+            where = f"row {row}, column {shown(names[column])}" if names else f"row {row}, column {column}"
             if np.isnan(X[row, column]):
                 raise ValueError(f"Input X contains NaN ({where}): {remedy}.")
             raise ValueError(f"Input X contains infinity ({where}): put a finite number there, or drop the row.")
@@ -150,6 +165,17 @@ def _unequal_lengths(X: Any) -> str | None:
     return None if row is None else f"row 0 has {len(X[0])} values and row {row} has {len(X[row])}"
 
 
+@contextmanager
+def explained_text(X: Any) -> Iterator[None]:
+    """Name the first value that is not a number, where numpy only says that it could not convert it."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if isinstance(X, np.ndarray) or issparse(X) or not (where := _first_text(X)):
+            raise
+        raise ValueError(f"X must be numbers, but {where}: encode or drop it first.") from error
+
+
 def _first_text(X: Any) -> str | None:
     """Describe where the first value is that is not a number, if there is one."""
     names = _column_names(X)
@@ -160,9 +186,11 @@ def _first_text(X: Any) -> str | None:
             continue
         for index, value in np.ndenumerate(values) if values.ndim in (1, 2) else ():
             if not _is_number(value):
-                column = f"column {index[-1]}" if names is None else f"column {names[position]!r}"
+                column = f"column {index[-1]}" if names is None else f"column {shown(names[position])}"
                 lone = names is None and values.ndim == 1
-                return f"entry {index[0]} is {value!r}" if lone else f"{column} has {value!r} in row {index[0]}"
+                return (
+                    f"entry {index[0]} is {shown(value)}" if lone else f"{column} has {shown(value)} in row {index[0]}"
+                )
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 NEEDS = {"typer", "rich", "polars"}
@@ -9,6 +10,9 @@ NEEDS = {"typer", "rich", "polars"}
 
 def main() -> None:
     """Run the command line, or print in one line what to install."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # None if it is closed
+            stream.reconfigure(errors="backslashreplace")  # in the C locale, names may have letters that it lacks
     try:
         from kfuse.cli.app import app  # noqa: PLC0415 - its dependencies are optional
 

@@ -15,7 +15,6 @@ app = typer.Typer(
     help="Density-based clustering without parameters to tune.",
     epilog="Try: kfuse demo",
     context_settings={"help_option_names": ["-h", "--help"]},
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -43,7 +42,7 @@ def run_cluster(
     method: Method,
     output: Output,
 ) -> None:
-    """Cluster the rows of a table and write their labels."""
+    """Cluster the rows of a table: show a summary, or write their labels."""
     from kfuse.cli.commands import cluster  # noqa: PLC0415 - slow to import
 
     cluster.run(source, choice, method, output)

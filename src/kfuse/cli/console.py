@@ -10,14 +10,16 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from kfuse.drawing.palette import PALETTE
+
 WIDE = 160  # columns of a pipe or file, which has no width of its own
 LONGEST_BAR = 24
 
 
-def console() -> Console:
-    """Return the console for standard output."""
-    made = Console(highlight=False)
-    return made if made.is_terminal else Console(highlight=False, width=WIDE)
+def console(*, stderr: bool = False) -> Console:
+    """Return the console for standard output, or for standard error."""
+    made = Console(highlight=False, stderr=stderr)
+    return made if made.is_terminal else Console(highlight=False, stderr=stderr, width=WIDE)
 
 
 def bar_character(out: Console) -> str:
@@ -35,6 +37,18 @@ def table(titles: Sequence[str], *, left: Sequence[str] = ()) -> Table:
     made = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1))
     for title in titles:
         made.add_column(title, justify="left" if title in left else "right", no_wrap=title not in left)
+    return made
+
+
+def size_table(sizes: Sequence[int], character: str, most: int = 20) -> Table:
+    """Build a table of cluster sizes with bars; after `most` clusters, the others are one row."""
+    made, total = table(["cluster", "rows", "share", ""], left=[""]), sum(sizes)
+    for label, size in enumerate(sizes[:most]):
+        drawn = bar(size / sizes[0], character, PALETTE[label % len(PALETTE)])
+        made.add_row(str(label), f"{size:,}", f"{size / total:.1%}", drawn)
+    if len(sizes) > most:
+        rest = sum(sizes[most:])
+        made.add_row(f"{most} to {len(sizes) - 1}", f"{rest:,}", f"{rest / total:.1%}", "")
     return made
 
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import typer
 
 from kfuse import memory
 from kfuse.tables.errors import Setting, TableError
+from kfuse.wording import printable
+
+LONGEST = 2000  # characters of a message
+
+if TYPE_CHECKING:
+    from kfuse.tables import Advice
 
 
 class CommandError(Exception):
@@ -65,12 +73,20 @@ def reported_in_one_line(*, quiet: bool = False) -> Iterator[None]:
 def say(message: str) -> None:
     """Print one line to standard error."""
     if sys.stderr is not None:  # None if it is closed; print would then use standard output
-        print("kfuse:", " ".join(message.split()), file=sys.stderr)
+        line = " ".join(message.split())
+        if len(line) > LONGEST:  # a column may have a name of a megabyte
+            line = f"{line[: LONGEST // 2]} ... {line[-LONGEST // 2 :]}"
+        print("kfuse:", printable(line), file=sys.stderr)
 
 
-def in_options(error: TableError) -> str:
-    """Return the message of an error about a table, with parameters spelled as options of the command line."""
-    return "".join(part if isinstance(part, str) else _option(part) for part in error.parts)
+def in_options(message: TableError | Advice) -> str:
+    """Return a message about a table with parameters spelled as options of the command line."""
+    return spelled(message.parts)
+
+
+def spelled(parts: Sequence[str | Setting]) -> str:
+    """Join the parts of a message with parameters spelled as options of the command line."""
+    return "".join(part if isinstance(part, str) else _option(part) for part in parts)
 
 
 def _option(setting: Setting) -> str:
@@ -80,20 +96,21 @@ def _option(setting: Setting) -> str:
         return "--header" if value else "--no-header"
     if value is ...:
         return {"columns": "--columns NAME,NAME", "format": "--to FORMAT"}[name]
-    if name == "exclude":
-        return f"--exclude {','.join(map(quoted, value))}"  # type: ignore[call-overload]
-    return f"--{name} {_in_shell('tab' if value == chr(9) else str(value))}"
+    if isinstance(value, list):
+        return f"--{name} {','.join(map(quoted, value))}"
+    return f"--{name} {in_shell('tab' if value == chr(9) else str(value))}"
 
 
 def quoted(name: str) -> str:
-    """Quote a column name so that a shell passes it on and `--exclude` reads it as one name."""
+    """Quote a column name so that a shell passes it on and an option reads it as one name."""
     if any(character in name for character in ',"\r\n') or name.startswith(" "):
         name = '"' + name.replace('"', '""') + '"'
-    return _in_shell(name)
+    return in_shell(name)
 
 
-def _in_shell(text: str) -> str:
-    return text if text.replace("_", "").isalnum() else "'" + text.replace("'", "'\\''") + "'"
+def in_shell(text: str) -> str:
+    """Quote a text so that a shell passes it on as one argument."""
+    return text if re.fullmatch(r"[\w@%+=:,./-]+", text) else "'" + text.replace("'", "'\\''") + "'"
 
 
 def _os_message(error: OSError) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from typing import Any, NamedTuple
@@ -10,9 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuse import KFuse, __version__, progress, tables
-from kfuse.cli.errors import CommandError, say
+from kfuse.cli import decisions
+from kfuse.cli.errors import CommandError, in_options, say
 from kfuse.cli.options import Choice, Method, Source, names_in
+from kfuse.tables.choice import Positions
 from kfuse.wording import counted
+
+PLACES: dict[str, Positions] = {"euclidean": "sphere", "haversine": "radians"}  # others see numbers
+ROW = re.compile(r"\b[Rr]ow (\d+)(?: of X)?\b")  # as the estimator counts, from 0
 
 
 class Clustering(NamedTuple):
@@ -46,18 +52,31 @@ class Work(NamedTuple):
     features: tables.Features
     found: Clustering
 
-    def report_missing(self) -> None:
-        """Print to standard error how missing values were handled, if there were any."""
-        missing = self.features.missing
-        if not missing.values:
-            return
-        what = f"{counted(missing.values, 'missing value')} in {counted(missing.rows, 'row')}"
-        done = "filled with the median of the column" if missing.mode == "median" else "these rows get no label"
-        say(f"{what}: {done}")
-
     def report(self, where: object = None) -> None:
-        """Print to standard error what was found, and where it was written."""
+        """Print to standard error what became of the columns, what was found, and where it was written."""
+        self.report_columns()
+        self.report_remarks()
         say(self.found.summary if where is None else f"{self.found.summary} -> {where}")
+
+    def report_columns(self) -> None:
+        """Print to standard error what became of the columns and of missing values, if there is anything to say."""
+        decisions.show(self.features)
+        missing = self.features.missing
+        if missing.dropped and missing.mode == "drop":
+            what = f"{counted(missing.values, 'missing value')} in {counted(missing.rows, 'row')}"
+            say(f"{what}: these rows get no label")
+        elif missing.dropped:
+            say(f"{counted(missing.dropped, 'row')} with too many missing values: no label")
+
+    def report_remarks(self) -> None:
+        """Print to standard error what to beware of."""
+        for remark in self.remarks:
+            say(f"warning: {remark}")
+
+    @property
+    def remarks(self) -> list[str]:
+        """What to look at before believing the clusters."""
+        return [in_options(one) for one in tables.advice(self.features, self.found.model)]
 
     def as_json(self, source: Source, choice: Choice) -> dict[str, Any]:
         """Return the fields that every command has in its JSON."""
@@ -65,12 +84,14 @@ class Work(NamedTuple):
             "kfuse": __version__,
             "data": str(source.data),
             "rows": self.features.used.size,
-            "columns": self.features.names,
-            "scaled": choice.scale,
+            "columns": self.features.columns,
+            "decisions": [decisions.as_json(one) for one in self.features.decisions],
+            "scale": choice.scaling,
             "missing": self.features.missing._asdict(),
             "seconds": round(self.found.seconds, 3),
             "n_clusters": len(self.found.sizes),
             "number_found": self.found.number_found,
+            "warnings": self.remarks,
         }
 
 
@@ -89,17 +110,17 @@ def from_table(table: tables.Table, choice: Choice, method: Method, *, quiet: bo
     Work
         All there is to write and to report.
     """
-    features = features_of(table, choice)
-    return Work(table, features, fit(features.X, method, table.name, quiet=quiet))
+    features = features_of(table, choice, method)
+    return Work(table, features, fit_features(features, method, table.name, quiet=quiet))
 
 
-def features_of(table: tables.Table, choice: Choice, *, truth: str | None = None) -> tables.Features:
+def features_of(table: tables.Table, choice: Choice, method: Method, *, truth: str | None = None) -> tables.Features:
     """Turn a data table into features, as the options say.
 
     Parameters
     ----------
-    table, choice : Table, Choice
-        The table, and its columns to cluster by.
+    table, choice, method : Table, Choice, Method
+        The table, its columns to cluster by, and how to cluster: the metric decides how places are encoded.
     truth : str or None, default=None
         The column with the true clusters, which is left out.
 
@@ -108,10 +129,31 @@ def features_of(table: tables.Table, choice: Choice, *, truth: str | None = None
     Features
         The samples to cluster.
     """
-    columns = None if choice.columns is None else names_in("--columns", choice.columns)
-    exclude = [] if choice.exclude is None else names_in("--exclude", choice.exclude)
-    exclude += [name for name in (choice.id, truth) if name is not None]
-    return tables.to_features(table, columns=columns, exclude=exclude, missing=choice.missing, scale=choice.scale)
+    exclude = _names("exclude", choice.exclude) + [name for name in (choice.id, truth) if name is not None]
+    return tables.features(
+        table,
+        columns=None if choice.columns is None else _names("columns", choice.columns),
+        exclude=exclude,
+        category=_names("category", choice.category),
+        number=_names("number", choice.number),
+        missing=choice.missing,
+        scale=choice.scaling,
+        positions=PLACES.get(method.metric, "numbers"),
+    )
+
+
+def _names(option: str, text: str | None) -> list[str]:
+    return [] if text is None else names_in(f"--{option}", text)
+
+
+def fit_features(features: tables.Features, method: Method, name: str, *, quiet: bool) -> Clustering:
+    """Cluster features; messages count rows as those about tables do, from 1 and with those that were dropped."""
+    try:
+        return fit(features.X, method, name, quiet=quiet)
+    except CommandError as error:
+        rows = np.flatnonzero(features.used)
+        text = ROW.sub(lambda found: f"data row {rows[int(found[1])] + 1}", str(error))
+        raise CommandError(text) from error
 
 
 def fit(X: NDArray[np.float64], method: Method, name: str, *, quiet: bool = False) -> Clustering:

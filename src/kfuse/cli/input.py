@@ -8,6 +8,8 @@ import sys
 from kfuse import tables
 from kfuse.cli.errors import CommandError
 from kfuse.cli.options import STREAM, Source
+from kfuse.tables import gate
+from kfuse.wording import printable
 
 
 def read(source: Source) -> tables.Table:
@@ -26,7 +28,7 @@ def read(source: Source) -> tables.Table:
     if source.data == STREAM:
         content, name = standard_input(), "standard input"
     else:
-        content, name = source.data.read_bytes(), str(source.data)
+        content, name = gate.read_file(source.data), printable(str(source.data))
     return tables.parse(content, name, format=source.form, separator=source.separator, header=source.header)
 
 
@@ -37,4 +39,4 @@ def standard_input() -> bytes:
     # Importing polars makes a blocked read continue after Ctrl-C; this makes it stop again.
     if hasattr(signal, "siginterrupt"):
         signal.siginterrupt(signal.SIGINT, True)
-    return sys.stdin.buffer.read()
+    return gate.read_stream(sys.stdin.buffer, "standard input")

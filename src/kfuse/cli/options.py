@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import inspect
+import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -13,6 +14,21 @@ import typer
 
 from kfuse.cli.errors import CommandError, reported_in_one_line
 from kfuse.tables.formats import Readable, Writable
+
+# Spelled here because the modules that use them import polars, which help does not need.
+Metric = Literal[
+    "euclidean",
+    "cosine",
+    "manhattan",
+    "chebyshev",
+    "canberra",
+    "braycurtis",
+    "correlation",
+    "hamming",
+    "haversine",
+]
+MissingMode = Literal["impute", "drop", "refuse"]
+Scale = Literal["auto", "minmax", "standard", "robust", "log", "none"]
 
 STREAM = Path("-")  # standard input or output
 INPUT, CHOICE, METHOD = "Input", "Columns and rows", "Clustering"
@@ -56,10 +72,18 @@ class Choice(NamedTuple):
 
     columns: Annotated[
         str | None,
-        typer.Option(metavar="A,B", rich_help_panel=CHOICE, help="Cluster by these columns; by all if not given."),
+        typer.Option(metavar="A,B", rich_help_panel=CHOICE, help="Cluster by these columns; chosen if not given."),
     ] = None
     exclude: Annotated[
         str | None, typer.Option(metavar="C,D", rich_help_panel=CHOICE, help="Leave these columns out.")
+    ] = None
+    category: Annotated[
+        str | None,
+        typer.Option(metavar="E,F", rich_help_panel=CHOICE, help="Cluster by these columns, as categories."),
+    ] = None
+    number: Annotated[
+        str | None,
+        typer.Option(metavar="G,H", rich_help_panel=CHOICE, help="Cluster by these columns, as numbers."),
     ] = None
     id: Annotated[
         str | None,
@@ -68,14 +92,24 @@ class Choice(NamedTuple):
         ),
     ] = None
     missing: Annotated[
-        Literal["refuse", "drop", "median"],
+        MissingMode,
         typer.Option(
-            rich_help_panel=CHOICE, help="Missing values: refuse them, drop their rows, or fill in the median."
+            rich_help_panel=CHOICE,
+            help="Missing values: fill in the median or a category of their own, drop their rows, or refuse them.",
         ),
-    ] = "refuse"
+    ] = "impute"
     scale: Annotated[
-        bool, typer.Option("--scale/--no-scale", rich_help_panel=CHOICE, help="Scale each column to [0, 1].")
-    ] = True
+        Scale,
+        typer.Option(rich_help_panel=CHOICE, help="How to scale numbers; 'auto' chooses for each column."),
+    ] = "auto"
+    no_scale: Annotated[bool, typer.Option("--no-scale", rich_help_panel=CHOICE, help="The same as --scale none.")] = (
+        False
+    )
+
+    @property
+    def scaling(self) -> Scale:
+        """Return how numbers are scaled."""
+        return "none" if self.no_scale else self.scale
 
 
 class Method(NamedTuple):
@@ -93,8 +127,8 @@ class Method(NamedTuple):
         ),
     ] = None
     metric: Annotated[
-        Literal["euclidean", "cosine", "manhattan", "chebyshev", "canberra", "braycurtis", "correlation", "hamming"],
-        typer.Option(rich_help_panel=METHOD, help="The distance between rows."),
+        Metric,
+        typer.Option(rich_help_panel=METHOD, help="The distance between rows; 'haversine' is of places on the Earth."),
     ] = "euclidean"
     outliers: Annotated[
         Literal["assign", "label"],
@@ -126,12 +160,22 @@ class Output(NamedTuple):
     out: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--out", metavar="FILE", readable=False, help="The file to write; standard output by default."
+            "-o",
+            "--out",
+            metavar="FILE",
+            readable=False,
+            help="The file to write; by default, a terminal shows a summary, and a pipe gets the labels.",
         ),
     ] = None
     to: Annotated[Writable | None, typer.Option("--to", help="The format; that of FILE by default, or CSV.")] = None
     keep: Annotated[bool, typer.Option("--keep", help="Write the input columns too, before the labels.")] = False
     label: Annotated[str, typer.Option(metavar="NAME", help="The name of the label column.")] = "label"
+    guard: Annotated[
+        bool,
+        typer.Option(
+            "--guard-formulas", help="In CSV and TSV, put ' before texts that a spreadsheet would run as a formula."
+        ),
+    ] = False
     as_json: Json = False
     quiet: Quiet = False
 
@@ -139,6 +183,12 @@ class Output(NamedTuple):
     def is_file(self) -> bool:
         """Return whether the labels go to a file."""
         return self.out is not None and self.out != STREAM
+
+    @property
+    def is_summary(self) -> bool:
+        """Return whether people read the result: a terminal shows a summary unless it is asked for the labels."""
+        asked = self.as_json or self.out is not None or self.to is not None or self.keep
+        return not asked and sys.stdout is not None and sys.stdout.isatty()
 
 
 def command(app: typer.Typer, name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

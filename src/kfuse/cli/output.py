@@ -54,8 +54,17 @@ def target_of(out: Path | None, form: Writable | None, separator: str | None, da
 def check_file(out: Path, data: Path | None = None) -> None:
     """Reject a file that cannot be written, or that is the input."""
     files.check_target(out)
-    if data is not None and out.exists() and data.exists() and out.samefile(data):
+    if data is not None and out.is_file() and _is_input(out, data):
         raise CommandError(f"{out} is the input, which would be overwritten: choose another file for -o")
+
+
+def _is_input(out: Path, data: Path) -> bool:
+    """Return whether a file is the input, be it by another name or as standard input."""
+    try:
+        given = os.fstat(sys.stdin.fileno()) if data == STREAM else data.stat()
+        return os.path.samestat(given, out.stat())
+    except (AttributeError, OSError, ValueError):  # there is no such file, or standard input is none
+        return False
 
 
 def check_standard_output() -> None:
@@ -82,7 +91,10 @@ def write(frame: pl.DataFrame, target: Target) -> None:
 
 def print_json(found: dict[str, Any]) -> None:
     """Print the result of a command as one line of JSON."""
-    to_standard_output((json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    text = json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"
+    to_standard_output(
+        text.encode("utf-8", "backslashreplace")
+    )  # JSON spells bytes that are not UTF-8 in this way, too
 
 
 def to_standard_output(content: bytes) -> None:

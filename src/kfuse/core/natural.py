@@ -27,10 +27,14 @@ class NaturalNeighbors(NamedTuple):
         return int(self.reverse_counts.max(initial=0))
 
 
-def find_natural_neighbors(neighbors: NeighborTable, most_per_lambda: float = math.inf) -> NaturalNeighbors:
+def find_natural_neighbors(
+    neighbors: NeighborTable, most_per_lambda: float = math.inf, *, is_last: bool = False
+) -> NaturalNeighbors:
     """Widen the range until a round in which no sample gains its first reverse neighbour (Algorithm 1).
 
-    Later stages will need as many neighbours as the largest reverse count, but at most `most_per_lambda` * lambda.
+    Lambda is that round, as printed, or with `is_last` the one before it, the last that found a sample: in groups of
+    five samples, a fifth neighbour is one of another group. Later stages will need as many neighbours as the largest
+    reverse count, but at most `most_per_lambda` * lambda.
     """
     n_samples = neighbors.n_samples
     k = neighbors.initial_count
@@ -40,9 +44,11 @@ def find_natural_neighbors(neighbors: NeighborTable, most_per_lambda: float = ma
         if natural_value <= k or k == n_samples - 1:
             break
         needed = _neighbors_needed(neighbors, found_in_round, most_per_lambda)
-        # A graph may hold fewer neighbours than needed: it raises when asked for one more.
-        k = max(k + 1, min(needed, neighbors.search.most_neighbors))
-    natural_value = min(natural_value, n_samples - 1)
+        # A graph may hold fewer neighbours than needed: when all of them did not suffice, it raises, and tells how many
+        # to build it with.
+        most = neighbors.search.most_neighbors
+        k = min(max(k + 1, needed if k >= most else min(needed, most)), n_samples - 1)
+    natural_value = min(max(1, natural_value - is_last), n_samples - 1)
     return NaturalNeighbors(natural_value, _reverse_counts(neighbors, natural_value))
 
 

@@ -8,6 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+class Borders(NamedTuple):
+    """What the merges of a tree tell about borders between clusters; arrays have one entry per merge."""
+
+    strength: NDArray[np.float64]  # compared with what is usual for its size: 1 is usual, 0 is no connection
+    is_valley: NDArray[np.bool_]  # whether both sides are denser, on average, than the border
+    evidence: NDArray[np.float64]  # for a density peak on both sides, in nats; minus infinity if not tested
+    dimension: float  # intrinsic, at the scale of the neighbourhoods
+    n_peaks: int  # density peaks that stand out, beside the highest
+    n_islands: int  # merges between parts that few neighbours leave or enter
+
+
 class Result(NamedTuple):
     """What each stage found; arrays have one entry per sample, those of merges one per merge."""
 
@@ -21,5 +32,5 @@ class Result(NamedTuple):
     children: NDArray[np.intp]  # (n_merges, 2): the nodes that each merge joins
     log_index: NDArray[np.float64]  # of each merge: the logarithm of its fusion index
     height: NDArray[np.float64]  # of each merge: never decreases; the last merge is undone first
-    strength: NDArray[np.float64] | None = None  # of each merge; the paper has none
+    borders: Borders | None = None  # what the number of clusters is read from; the paper has none
     leaving: NDArray[np.intp] | None = None  # the order in which samples leave their sub-clusters; the paper has none

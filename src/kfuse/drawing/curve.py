@@ -1,9 +1,9 @@
 """The fusion curve: how clearly the data has each number of clusters.
 
-The curve is a staircase. Its level between k and k + 1 clusters is the strength of the merge that turns k + 1 clusters
-into k, on a scale from 0 (no connection) to 1, with the weakest merges first. At k clusters it steps from the strongest
-border between clusters to the weakest merge inside one: the higher the step, the clearer the number. The printed
-algorithm has no strengths; its levels are the heights of the dendrogram.
+The curve is a staircase. Its level between k and k + 1 clusters is the strength of the strongest merge that a cut into
+k + 1 clusters undoes, on a scale from 0 (no connection) to 1. At k clusters it steps from the strongest border between
+clusters to the next merge of the tree: the higher the step, the clearer the number. The printed algorithm has no
+strengths; its levels are the heights of the dendrogram.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def levels_of(tree: FusionTree) -> NDArray[np.float64]:
     """Return the level of the curve between 1 and 2 clusters, between 2 and 3, and so on."""
     if tree.strength is None:
         return tree.to_linkage()[::-1, 2]
-    ascending = np.sort(tree.strength)
-    return ascending / (1 + ascending)
+    strongest = np.maximum.accumulate(tree.strength[::-1])
+    return strongest / (1 + strongest)
 
 
 def suggested(tree: FusionTree, most: int) -> list[int]:
@@ -46,10 +46,19 @@ def step_at(levels: NDArray[np.float64], n_clusters: int) -> tuple[float, float]
     return float(below), float(above)
 
 
-def readable(numbers: list[int], most: int) -> list[int]:
-    """Drop numbers whose text would overlap that of earlier ones on an axis that ends at `most`."""
-    kept: list[int] = []
-    for number in numbers:
-        if all(abs(number - other) * 16 >= most for other in kept):
-            kept.append(number)
-    return kept
+def raised(steps: list[tuple[int, float]], most: int, top: float) -> list[int]:
+    """Return by how many lines to raise the number at each step, so that no two overlap.
+
+    A number is as wide as a sixteenth of an axis that ends at `most`, and a line is as high as a fourteenth of one that
+    ends at `top`.
+    """
+    line = top / 14
+    placed: list[tuple[int, float]] = []
+    lines = []
+    for number, level in steps:
+        lift = 0
+        while any(abs(number - x) * 16 < most and abs(level + lift * line - y) < 0.999 * line for x, y in placed):
+            lift += 1
+        placed.append((number, level + lift * line))
+        lines.append(lift)
+    return lines

@@ -1,37 +1,26 @@
-"""The features of the samples: their names, and in which of them the clusters differ most."""
+"""In which columns the clusters differ most."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from kfuse import KFuse
-
-
-def feature_names(model: KFuse, X: ArrayLike | None, n_features: int, names: Sequence[str] | None = None) -> list[str]:
-    """Return the names of the features: those given, else those of the data frame or of the fit, else numbers."""
-    if names is None:
-        names = getattr(model, "feature_names_in_", None) if X is None else getattr(X, "columns", None)
-    if names is None:
-        return [f"feature {i}" for i in range(n_features)]
-    if len(names) != n_features:
-        raise ValueError(f"names has {len(names)} entries, but X has {n_features} features: pass one name per feature.")
-    return [str(name) for name in names]
+from kfuse.description.columns import Column
+from kfuse.description.separation import Group, Totals, best_rule, effect
 
 
-def most_telling(samples: NDArray[np.float64], labels: NDArray[np.intp], most: int) -> NDArray[np.intp]:
-    """Return, in ascending order, the features with the largest share of their variance between clusters."""
-    kept = labels >= 0
-    labels, samples = labels[kept], samples[kept]
-    sizes = np.bincount(labels)
-    total = samples.var(axis=0)
-    between = np.zeros(samples.shape[1])
-    for feature, column in enumerate(samples.T):
-        means = np.bincount(labels, weights=column) / sizes
-        between[feature] = np.average((means - column.mean()) ** 2, weights=sizes)
-    share = np.divide(between, total, out=np.zeros_like(total), where=total > 0)
-    return np.sort(np.argsort(-share, kind="stable")[:most])
+def most_telling(columns: list[Column], labels: NDArray[np.intp], most: int) -> list[Column]:
+    """Return the columns with the largest mean effect over the clusters, the largest first, without constant ones.
+
+    The effect is that of :func:`kfuse.describe`; noise is no cluster, but counts among the others.
+    """
+    telling = [column for column in columns if not column.is_constant]
+    groups = [Group(np.flatnonzero(labels == label), labels.size) for label in range(int(labels.max()) + 1)]
+    apart = [group for group in groups if group.n_others]
+    effects = [_mean_effect(Totals.of(column), apart) for column in telling]
+    return [telling[place] for place in np.argsort(-np.array(effects), kind="stable")[:most]]
+
+
+def _mean_effect(totals: Totals, groups: list[Group]) -> float:
+    rules = [(best_rule(totals, group), group) for group in groups]
+    return sum(effect(rule, group) for rule, group in rules if rule is not None) / max(1, len(groups))

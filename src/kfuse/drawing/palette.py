@@ -23,6 +23,15 @@ def _mixed(colour: str, with_grey: int, share: float) -> str:
 # After seven clusters the colours repeat: first darker, then lighter.
 COLOURS = (*PALETTE, *(_mixed(c, 0, 0.45) for c in PALETTE), *(_mixed(c, 255, 0.55) for c in PALETTE))
 
+# The same on a dark background: a little lighter, then much lighter, then darker.
+DARK_COLOURS = (
+    *(_mixed(c, 255, 0.2) for c in PALETTE[:-1]),
+    _mixed(PALETTE[-1], 255, 0.35),
+    *(_mixed(c, 255, 0.62) for c in PALETTE),
+    *(_mixed(c, 0, 0.25) for c in PALETTE[:-1]),
+    _mixed(PALETTE[-1], 255, 0.12),
+)
+
 
 def colours_of(labels: ArrayLike) -> NDArray[np.str_]:
     """Return the colour of each label, grey for negative ones."""

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from kfuse import wording
 from kfuse.drawing import curve, layout, palette
+from kfuse.fitted import fitted_model
 from kfuse.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from sklearn.pipeline import Pipeline
 
     from kfuse import KFuse
     from kfuse.tree import FusionTree
@@ -22,7 +23,9 @@ LABELLED_LEAVES = 60  # with more leaves, their sizes would overlap
 ABOVE_CUT = -2
 
 
-def dendrogram(model: KFuse, n_clusters: int | None = None, ax: Axes | None = None, *, most_leaves: int = 30) -> Axes:
+def dendrogram(
+    model: KFuse | Pipeline, n_clusters: int | None = None, ax: Axes | None = None, *, most_leaves: int = 30
+) -> Axes:
     """Draw the fusion tree as a dendrogram, with the clusters in colour.
 
     Only the last merges are drawn: each leaf stands for a whole branch, with its number of samples underneath. The
@@ -30,8 +33,8 @@ def dendrogram(model: KFuse, n_clusters: int | None = None, ax: Axes | None = No
 
     Parameters
     ----------
-    model : KFuse
-        A fitted model.
+    model : KFuse or sklearn.pipeline.Pipeline
+        A fitted model, or a fitted pipeline whose last step is one.
     n_clusters : int or None, default=None
         The number of clusters to cut the tree into; None uses that of the model.
     ax : matplotlib.axes.Axes or None, default=None
@@ -52,7 +55,7 @@ def dendrogram(model: KFuse, n_clusters: int | None = None, ax: Axes | None = No
     >>> X, _ = make_shapes()
     >>> ax = dendrogram(KFuse().fit(X))  # doctest: +SKIP
     """
-    check_is_fitted(model, "tree_")
+    model = fitted_model(model)
     tree = model.tree_
     labels = model.labels_ if n_clusters is None else model.cut(n_clusters)
     n_clusters = model.n_clusters_ if n_clusters is None else n_clusters
@@ -109,7 +112,7 @@ def _label_leaves(ax: Axes, top: layout.Branches) -> None:
     ax.tick_params("x", length=0, rotation=90 if top.n_leaves > 12 else 0)
 
 
-def fusion_curve(model: KFuse, ax: Axes | None = None, *, most_clusters: int | None = None) -> Axes:
+def fusion_curve(model: KFuse | Pipeline, ax: Axes | None = None, *, most_clusters: int | None = None) -> Axes:
     """Draw how clearly the data has each number of clusters, with the suggestions marked.
 
     The curve shows the strengths of the merges, weakest first: 0 is no connection, 0.5 a typical one. Its step at a
@@ -119,8 +122,8 @@ def fusion_curve(model: KFuse, ax: Axes | None = None, *, most_clusters: int | N
 
     Parameters
     ----------
-    model : KFuse
-        A fitted model.
+    model : KFuse or sklearn.pipeline.Pipeline
+        A fitted model, or a fitted pipeline whose last step is one.
     ax : matplotlib.axes.Axes or None, default=None
         The axes to draw on; None creates a new figure.
     most_clusters : int or None, default=None
@@ -139,7 +142,7 @@ def fusion_curve(model: KFuse, ax: Axes | None = None, *, most_clusters: int | N
     >>> X, _ = make_shapes()
     >>> ax = fusion_curve(KFuse().fit(X))  # doctest: +SKIP
     """
-    check_is_fitted(model, "tree_")
+    model = fitted_model(model)
     ax = style.new_axes(6.4, 3.6) if ax is None else ax
     stairs = curve.levels_of(model.tree_)
     marked = curve.suggested(model.tree_, curve.N_MARKED)
@@ -161,8 +164,9 @@ def fusion_curve(model: KFuse, ax: Axes | None = None, *, most_clusters: int | N
         ax.set_ylim(0, curve.top_of(levels))
     for number in marked:
         _mark_step(ax, stairs, number, best=number == marked[0])
-    for number in curve.readable(marked, levels.size):
-        _name_step(ax, stairs, number, best=number == marked[0])
+    tops = [(number, curve.step_at(stairs, number)[1]) for number in marked]
+    for step, lines in zip(tops, curve.raised(tops, levels.size, ax.get_ylim()[1]), strict=True):
+        _name_step(ax, step, lines, best=step is tops[0])
     if model.n_clusters_ not in marked:
         ax.axvline(model.n_clusters_, color=palette.PALETTE[3], linestyle=(0, (4, 3)), linewidth=1)
     ax.set_xlim(0.5, max(2, levels.size + 1))
@@ -181,13 +185,14 @@ def _mark_step(ax: Axes, stairs: NDArray[np.float64], number: int, *, best: bool
     ax.plot([number, number], ends, color=palette.PALETTE[0], linewidth=width, solid_capstyle="butt")
 
 
-def _name_step(ax: Axes, stairs: NDArray[np.float64], number: int, *, best: bool) -> None:
+def _name_step(ax: Axes, step: tuple[int, float], lines: int, *, best: bool) -> None:
+    """Write the number of a step left of its upper end, where the curve is lower; 1 has no room there."""
     ax.annotate(
-        str(number),
-        (number, curve.step_at(stairs, number)[1]),
-        xytext=(-5, 0),
+        str(step[0]),
+        step,
+        xytext=(5 if step[0] == 1 else -5, 3 + 12 * lines),
         textcoords="offset points",
-        ha="right",
+        ha="left" if step[0] == 1 else "right",
         va="center",
         color=palette.PALETTE[0],
         fontsize=11 if best else 9,

@@ -8,15 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kfuse import wording
+from kfuse.description.clusters import columns_of
+from kfuse.description.columns import NUMBER, Column
 from kfuse.drawing import palette
-from kfuse.drawing.features import feature_names, most_telling
-from kfuse.drawing.points import samples_of
+from kfuse.drawing.features import most_telling
+from kfuse.drawing.points import numeric_columns
+from kfuse.fitted import fitted_model
 from kfuse.plots import style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from sklearn.pipeline import Pipeline
 
     from kfuse import KFuse
 
@@ -24,7 +28,7 @@ MOST_CLUSTERS = 12  # that fit into the row of one feature
 
 
 def profiles(
-    model: KFuse,
+    model: KFuse | Pipeline,
     X: ArrayLike | None = None,
     ax: Axes | None = None,
     *,
@@ -39,11 +43,12 @@ def profiles(
 
     Parameters
     ----------
-    model : KFuse
-        A fitted model.
+    model : KFuse or sklearn.pipeline.Pipeline
+        A fitted model, or a fitted pipeline whose last step is one.
     X : array-like of shape (n_samples, n_features) or None, default=None
         The features to show, with samples in the order of the fit, for example before scaling; None uses the data of
-        the fit.
+        the fit. Of a data frame, all numeric columns count, also those that the model has not seen; missing values are
+        left out.
     ax : matplotlib.axes.Axes or None, default=None
         The axes to draw on; None creates a new figure of suitable height.
     names : sequence of str or None, default=None
@@ -64,30 +69,37 @@ def profiles(
     >>> X = load_wine(as_frame=True).data
     >>> ax = profiles(KFuse().fit((X - X.mean()) / X.std()), X)  # doctest: +SKIP
     """
-    samples = samples_of(model, X)
-    titles = feature_names(model, X, samples.shape[1], names)
-    shown = most_telling(samples, model.labels_, most_features)
-    n_lines = min(model.n_clusters_, MOST_CLUSTERS)
-    ax = style.new_axes(6.4, 1.1 + shown.size * max(0.34, 0.13 * n_lines)) if ax is None else ax
+    fitted = fitted_model(model)
+    numeric = numeric_columns(columns_of(model, X, names))
+    shown = most_telling(numeric, fitted.labels_, most_features) or numeric[:most_features]
+    n_lines = min(fitted.n_clusters_, MOST_CLUSTERS)
+    ax = style.new_axes(6.4, 1.1 + len(shown) * max(0.34, 0.13 * n_lines)) if ax is None else ax
     ax.axvline(0.5, color=palette.FAINT, linewidth=1, zorder=0)
-    for row, feature in enumerate(shown):
-        _draw_row(ax, row, percentiles(samples[:, feature]), model.labels_, n_lines)
-    low, high = samples[:, shown].min(axis=0), samples[:, shown].max(axis=0)
-    ranges = [f"{a:.4g} to {b:.4g}" for a, b in zip(low, high, strict=True)]
-    ax.set_yticks(range(shown.size), [f"{titles[i]}\n{r}" for i, r in zip(shown, ranges, strict=True)])
-    ax.set(xlim=(0, 1), ylim=(shown.size - 0.5, -0.5))
+    for row, column in enumerate(shown):
+        _draw_row(ax, row, percentiles(column.numbers), fitted.labels_, n_lines)
+    ax.set_yticks(range(len(shown)), [f"{style.plain(column.name)}\n{_range(column)}" for column in shown])
+    ax.set(xlim=(0, 1), ylim=(len(shown) - 0.5, -0.5))
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
-    _add_legend(ax, model.labels_, n_lines, shown.size, len(titles))
+    _add_legend(ax, fitted.labels_, n_lines, len(shown), len(numeric))
     style.tidy(ax, "percentile among all samples")
     ax.tick_params("y", length=0)
     return ax
 
 
 def percentiles(column: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return for each value the share of smaller values, with ties counting half, from 0 to 1."""
+    """Return for each value the share of smaller values, with ties counting half, from 0 to 1; NaN stays NaN."""
     from scipy.stats import rankdata  # noqa: PLC0415 - slow to import
 
-    return (rankdata(column) - 0.5) / column.size
+    present = ~np.isnan(column)
+    shares = np.full(column.size, np.nan)
+    shares[present] = (rankdata(column[present]) - 0.5) / max(1, present.sum())
+    return shares
+
+
+def _range(column: Column) -> str:
+    if column.kind != NUMBER or not column.values.size:
+        return " or ".join(column.values)
+    return f"{column.values[0]:.4g} to {column.values[-1]:.4g}"
 
 
 def _draw_row(ax: Axes, row: int, values: NDArray[np.float64], labels: NDArray[np.intp], n_lines: int) -> None:
@@ -95,7 +107,10 @@ def _draw_row(ax: Axes, row: int, values: NDArray[np.float64], labels: NDArray[n
         ax.axhline(row - 0.5, color=palette.FAINT, linewidth=0.6, zorder=0)
     for label in range(n_lines):
         y = row + 0.8 * ((label + 0.5) / n_lines - 0.5)
-        lowest, low, middle, high, highest = np.quantile(values[labels == label], [0.05, 0.25, 0.5, 0.75, 0.95])
+        inside = values[(labels == label) & ~np.isnan(values)]
+        if not inside.size:
+            continue
+        lowest, low, middle, high, highest = np.quantile(inside, [0.05, 0.25, 0.5, 0.75, 0.95])
         colour = palette.COLOURS[label]
         ax.plot([lowest, highest], [y, y], color=colour, linewidth=1, alpha=0.6, solid_capstyle="round")
         ax.plot([low, high], [y, y], color=colour, linewidth=3.2, solid_capstyle="round")

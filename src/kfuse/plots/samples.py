@@ -11,10 +11,12 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 from kfuse import wording
 from kfuse.drawing import palette
 from kfuse.drawing.points import plane_of, point_size, samples_of
+from kfuse.fitted import fitted_model
 from kfuse.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from sklearn.pipeline import Pipeline
 
     from kfuse import KFuse
 
@@ -69,7 +71,7 @@ def scatter(X: ArrayLike, labels: ArrayLike, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def subclusters(model: KFuse, X: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
+def subclusters(model: KFuse | Pipeline, X: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
     """Draw the sub-clusters that merging starts from, their representatives and the outliers.
 
     A line leads from each sample to its representative. Samples that represent themselves are density peaks and drawn
@@ -78,11 +80,11 @@ def subclusters(model: KFuse, X: ArrayLike | None = None, ax: Axes | None = None
 
     Parameters
     ----------
-    model : KFuse
-        A fitted model.
+    model : KFuse or sklearn.pipeline.Pipeline
+        A fitted model, or a fitted pipeline whose last step is one.
     X : array-like of shape (n_samples, n_features) or None, default=None
         The samples, in the order of the fit; None uses those of the fit. If there are more than two features, the first
-        two principal components are drawn.
+        two principal components are drawn. Of a data frame, the numeric columns that the model has seen.
     ax : matplotlib.axes.Axes or None, default=None
         The axes to draw on; None creates a new figure.
 
@@ -101,7 +103,7 @@ def subclusters(model: KFuse, X: ArrayLike | None = None, ax: Axes | None = None
     """
     from matplotlib.collections import LineCollection  # noqa: PLC0415 - an optional dependency, and slow to import
 
-    samples = samples_of(model, X)
+    samples, model = samples_of(model, X), fitted_model(model)
     ax = style.new_axes() if ax is None else ax
     plane, names = plane_of(samples)
     size = point_size(len(plane))
@@ -139,16 +141,16 @@ def _distinct_colours(plane: NDArray[np.float64], groups: NDArray[np.intp]) -> N
     return colour
 
 
-def density(model: KFuse, X: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
+def density(model: KFuse | Pipeline, X: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
     """Draw the samples, coloured by density on a logarithmic scale, the densest on top.
 
     Parameters
     ----------
-    model : KFuse
-        A fitted model.
+    model : KFuse or sklearn.pipeline.Pipeline
+        A fitted model, or a fitted pipeline whose last step is one.
     X : array-like of shape (n_samples, n_features) or None, default=None
         The samples, in the order of the fit; None uses those of the fit. If there are more than two features, the first
-        two principal components are drawn.
+        two principal components are drawn. Of a data frame, the numeric columns that the model has seen.
     ax : matplotlib.axes.Axes or None, default=None
         The axes to draw on; None creates a new figure.
 
@@ -165,7 +167,7 @@ def density(model: KFuse, X: ArrayLike | None = None, ax: Axes | None = None) ->
     >>> X, _ = make_rings()
     >>> ax = density(KFuse().fit(X))  # doctest: +SKIP
     """
-    samples = samples_of(model, X)
+    samples, model = samples_of(model, X), fitted_model(model)
     ax = style.new_axes() if ax is None else ax
     plane, names = plane_of(samples)
     # Densities have a unit, so show ratios: powers of two of the median.
@@ -186,7 +188,7 @@ def density(model: KFuse, X: ArrayLike | None = None, ax: Axes | None = None) ->
 
 
 def adjacent(
-    model: KFuse, pair: tuple[int, int] | None = None, X: ArrayLike | None = None, ax: Axes | None = None
+    model: KFuse | Pipeline, pair: tuple[int, int] | None = None, X: ArrayLike | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw two sub-clusters and their adjacent samples, the ones they share (Definitions 7 and 8).
 
@@ -195,8 +197,8 @@ def adjacent(
 
     Parameters
     ----------
-    model : KFuse
-        A fitted model, with a metric other than "precomputed".
+    model : KFuse or sklearn.pipeline.Pipeline
+        A fitted model, or a fitted pipeline whose last step is one, with a metric other than "precomputed".
     pair : (int, int) or None, default=None
         Two labels from `subcluster_labels_`; None uses the pair with the most adjacent samples.
     X : array-like of shape (n_samples, n_features) or None, default=None
@@ -218,7 +220,7 @@ def adjacent(
     >>> X, _ = make_rings()
     >>> ax = adjacent(KFuse().fit(X), (0, 1))  # doctest: +SKIP
     """
-    samples = samples_of(model, X)
+    samples, model = samples_of(model, X), fitted_model(model)
     if model._fit_X is None:
         raise ValueError("Adjacent samples need the samples of the fit: fit with a metric other than 'precomputed'.")
     pair, shared = _adjacent_samples(model, pair)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.collections import PathCollection
     from matplotlib.ticker import MaxNLocator
 
+LONGEST_NAME = 40  # characters of the name of a feature
+
 
 def new_axes(width: float = 6.4, height: float = 4.8) -> Axes:
     """Create a figure with one set of axes."""
@@ -34,6 +36,12 @@ def tidy(ax: Axes, x: str = "", y: str = "") -> None:
         ax.set_xlabel(x, color=TEXT)
     if y:
         ax.set_ylabel(y, color=TEXT)
+
+
+def plain(text: str) -> str:
+    """Return a name as matplotlib shows it as it is: dollars are no formulas, and it fits on the page."""
+    shortened = text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
+    return shortened.replace("$", r"\$")
 
 
 def draw_points(ax: Axes, points: NDArray[np.float64], **how: Any) -> PathCollection:

@@ -5,25 +5,33 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from html import escape
 from importlib import resources
 from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING, Any
-
-from numpy.typing import ArrayLike
 
 from kfuse import __version__
 from kfuse.files import check_target, whole_file
 from kfuse.report import content
 
 if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
     from kfuse import KFuse
 
 MOST_COLUMNS = 20
+SCRIPTS = ("data", "cut", "axes", "scatter", "hierarchy", "clusters", "page")  # one script, in this order
+CURVE_HINT = (
+    "The higher the step at a number of clusters, the clearer that number. Blue: suggested. Shaded: merges of typical "
+    "strength or stronger."
+)
+NO_CURVE_HINT = "The paper's algorithm does not suggest a number of clusters."
 
 
 def write(
-    model: KFuse,
-    X: ArrayLike | None,
+    model: KFuse | Pipeline,
+    X: Any,
     path: str | os.PathLike[str],
     *,
     names: Sequence[str] | None = None,
@@ -34,17 +42,18 @@ def write(
 ) -> Path:
     """Write an interactive report of a fitted model to one HTML file.
 
-    The page shows a scatter plot and the dendrogram, which are linked, a slider for the number of clusters, the fusion
-    curve with the suggestions, and a table of the clusters, and offers the labels for download. It needs only a
-    browser: data, tree and scripts are in the file. It holds all samples, however many there are.
+    The page says why there are that many clusters and what each one is, shows a scatter plot and the dendrogram, which
+    are linked, a slider for the number of clusters, the fusion curve with the suggestions, and a table of the clusters,
+    and offers the labels for download. It needs only a browser: data, tree and scripts are in the file. It holds all
+    samples, however many there are.
 
     Parameters
     ----------
-    model : KFuse
-        A fitted model.
-    X : array-like of shape (n_samples, n_columns) or None
+    model : KFuse or sklearn.pipeline.Pipeline
+        A fitted model, or a fitted pipeline whose last step is one.
+    X : pandas.DataFrame, polars.DataFrame, array-like of shape (n_samples, n_columns) or None
         The values to show, with rows in the order of the fit: the data of the fit, the same data before scaling, or
-        other columns. None uses the data of the fit.
+        other columns, with numbers, dates or categories, and with gaps. None uses the data of the fit.
     path : str or path-like
         The file to write. An existing file is replaced only once the report is complete.
     names : sequence of str or None, default=None
@@ -57,8 +66,8 @@ def write(
         The largest number of clusters on the slider; None leaves some margin above the model's number and the
         suggestions.
     most_columns : int, default=20
-        The maximum number of columns to show: those in which the model's clusters differ most. The page says what it
-        leaves out.
+        The maximum number of columns to show: those in which the model's clusters differ most, the first one most of
+        all. The page says what it leaves out.
 
     Returns
     -------
@@ -83,8 +92,8 @@ def write(
 
 
 def html(
-    model: KFuse,
-    X: ArrayLike | None = None,
+    model: KFuse | Pipeline,
+    X: Any = None,
     *,
     names: Sequence[str] | None = None,
     ids: Sequence[Any] | None = None,
@@ -99,25 +108,19 @@ def html(
     str
         The HTML of the page.
     """
-    try:
-        import jinja2  # noqa: PLC0415 - comes with bokeh, which is optional
-        from bokeh.resources import Resources  # noqa: PLC0415
-
-        from kfuse.report import figures  # noqa: PLC0415
-    except ImportError as error:
-        raise ImportError("The report needs bokeh: pip install 'kfuse[report]'") from error
-
     shown = content.gather(model, X, names=names, ids=ids, most_clusters=most_clusters, most_columns=most_columns)
-    folder = resources.files("kfuse.report")
-    template = jinja2.Environment(autoescape=True).from_string((folder / "page.html").read_text("utf-8"))
-    return template.render(
-        title=title,
+    folder = resources.files("kfuse.report") / "assets"
+    template = Template((folder / "page.html").read_text("utf-8"))
+    return template.substitute(
+        title=escape(title),
         version=__version__,
-        shown=shown,
+        summary=escape(shown.summary),
+        n_clusters=shown.n_clusters,
+        most_clusters=shown.most_clusters,
+        curve_hint=CURVE_HINT if shown.has_strengths else NO_CURVE_HINT,
+        notes=escape(" ".join(shown.notes)),
         style=(folder / "page.css").read_text("utf-8"),
-        script=(folder / "page.js").read_text("utf-8"),
-        bokeh=Resources(mode="inline", components=["bokeh", "bokeh-gl"], log_level="warn").js_raw,
-        figures=_script_json(figures.items(shown)),
+        script="".join((folder / f"{name}.js").read_text("utf-8") for name in SCRIPTS),
         data=_script_json(shown.payload),
     )
 

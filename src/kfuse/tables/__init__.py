@@ -1,4 +1,4 @@
-r"""Data tables: read any format, choose numeric columns, handle missing values, scale to features.
+r"""Data tables: read any format, and turn columns into features by their roles.
 
 Needs polars, which is imported on first use. What is wrong with a table is raised as a `TableError`.
 
@@ -11,13 +11,16 @@ Examples
 ...     path = Path(folder, "people.csv")
 ...     _ = path.write_text("name,height,weight\nAda,1.70,61\nBo,1.82,\nCy,1.65,58\n")
 ...     people = tables.read(path)
->>> features = tables.to_features(people, exclude=["name"], missing="drop")
->>> features.names
-['height', 'weight']
->>> features.X
+>>> found = tables.features(people, missing="drop")
+>>> for decision in found.decisions:
+...     print(decision.column, decision.role, decision.scaling or decision.why, sep=": ")
+name: identifier: names the rows
+height: number: min-max
+weight: number: min-max
+>>> found.X
 array([[1., 1.],
        [0., 0.]])
->>> features.used
+>>> found.used
 array([ True, False,  True])
 """
 
@@ -28,19 +31,35 @@ from typing import TYPE_CHECKING, Any
 from kfuse.tables.errors import TableError
 
 if TYPE_CHECKING:
-    from kfuse.tables.columns import Features, to_features
+    from kfuse.tables.columns import Decision, Features, features
     from kfuse.tables.reading import Table, parse, read
+    from kfuse.tables.remarks import Advice, advice
     from kfuse.tables.writing import encode, write
 
-__all__ = ["Features", "Table", "TableError", "encode", "parse", "read", "to_features", "write"]
+__all__ = [
+    "Advice",
+    "Decision",
+    "Features",
+    "Table",
+    "TableError",
+    "advice",
+    "encode",
+    "features",
+    "parse",
+    "read",
+    "write",
+]
 
 _HOMES = {
+    "Advice": "remarks",
+    "Decision": "columns",
     "Features": "columns",
     "Table": "reading",
+    "advice": "remarks",
     "encode": "writing",
+    "features": "columns",
     "parse": "reading",
     "read": "reading",
-    "to_features": "columns",
     "write": "writing",
 }
 

@@ -12,10 +12,13 @@ import polars as pl
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from kfuse.tables import gate
 from kfuse.tables.errors import TableError
 from kfuse.tables.formats import MAGIC_BYTES
 
 FEATURES = "X"  # the array to cluster by if there are several
+COPIES = 3  # of an array while it is read
+BYTES_PER_NUMBER, BYTES_PER_TEXT, BYTES_PER_COLUMN = 8, 150, 2000  # of a table, while it is made
 
 
 class Arrays(NamedTuple):
@@ -25,7 +28,7 @@ class Arrays(NamedTuple):
     features: list[str]
 
 
-def read(content: bytes, name: str, most: int) -> Arrays:
+def read(content: bytes, name: str) -> Arrays:
     """Read a .npy or .npz file without unpickling, which could run code.
 
     Parameters
@@ -34,8 +37,6 @@ def read(content: bytes, name: str, most: int) -> Arrays:
         The content of the file.
     name : str
         The name of the file in messages.
-    most : int
-        The most bytes that its arrays may take.
 
     Returns
     -------
@@ -44,8 +45,8 @@ def read(content: bytes, name: str, most: int) -> Arrays:
     """
     try:
         if MAGIC_BYTES.get(content[:4]) == "npz":
-            return _from_several(_members(content, name, most), name)
-        array = _array(io.BytesIO(content), len(content), name, most)
+            return _from_several(_members(content, name), name)
+        array = _array(io.BytesIO(content), len(content), name)
     except (TableError, MemoryError):
         raise
     except Exception as error:  # a damaged header or archive fails in many ways
@@ -55,22 +56,21 @@ def read(content: bytes, name: str, most: int) -> Arrays:
     return Arrays(frame, frame.columns)
 
 
-def _members(content: bytes, name: str, most: int) -> dict[str, NDArray[Any]]:
+def _members(content: bytes, name: str) -> dict[str, NDArray[Any]]:
     """Read all arrays of an archive after checking the sizes that it declares."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
         if not entries:
             raise TableError(f"{name} is a zip file without arrays: if it is a spreadsheet, save it as CSV")
-        if (size := sum(entry.file_size for entry in entries)) > most:
-            raise TableError(_too_large(name, size))
+        gate.check_size(COPIES * sum(entry.file_size for entry in entries), name)
         arrays = {}
         for entry in entries:
             with archive.open(entry) as member:
-                arrays[entry.filename.removesuffix(".npy")] = _array(member, entry.file_size, name, most)  # type: ignore[arg-type]
+                arrays[entry.filename.removesuffix(".npy")] = _array(member, entry.file_size, name)  # type: ignore[arg-type]
         return arrays
 
 
-def _array(file: BinaryIO, size: int, name: str, most: int) -> NDArray[Any]:
+def _array(file: BinaryIO, size: int, name: str) -> NDArray[Any]:
     """Read one array after checking that the file is as large as its header declares."""
     start = file.read(4096)  # headers of numeric arrays are shorter
     header = io.BytesIO(start)
@@ -80,17 +80,19 @@ def _array(file: BinaryIO, size: int, name: str, most: int) -> NDArray[Any]:
     if dtype.hasobject:
         raise TableError(f"{name} contains Python objects, which can run code when read: save an array of numbers")
     declared = prod(shape) * dtype.itemsize
-    if declared > most:
-        raise TableError(_too_large(name, declared))
+    gate.check_size(_size_as_table(shape, dtype, declared), name)
     if declared > size - header.tell():
         raise ValueError("it is truncated")
     return npy.read_array(io.BytesIO(start + file.read()), allow_pickle=False)
 
 
-def _too_large(name: str, size: int) -> str:
+def _size_as_table(shape: tuple[int, ...], dtype: np.dtype[Any], declared: int) -> int:
+    """Return about how many bytes an array takes as a table; texts and columns take some even if they are empty."""
+    n_fields = len(dtype.names or "1")
     return (
-        f"{name} declares {size / 2**30:,.1f} GiB of arrays, more than half of this machine's memory: "
-        "save fewer rows or columns"
+        COPIES * declared
+        + BYTES_PER_COLUMN * prod(shape[1:]) * n_fields
+        + (BYTES_PER_NUMBER if dtype.kind in "biuf" else BYTES_PER_TEXT) * prod(shape) * n_fields
     )
 
 

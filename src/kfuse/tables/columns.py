@@ -1,136 +1,153 @@
-"""From a data table to features: choose columns, parse numbers, handle missing values, scale."""
+"""From a data table to features: choose columns by their roles, handle missing values, scale and encode."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from kfuse.tables import choice, encoding, gate, numbers
+from kfuse.tables.choice import Chosen, Positions
+from kfuse.tables.encoding import Block
 from kfuse.tables.errors import Setting, TableError
+from kfuse.tables.frames import as_table
 from kfuse.tables.reading import Table
+from kfuse.tables.roles import Column, Parts, Role
+from kfuse.tables.scales import Scale
 from kfuse.wording import counted
 
-MISSING_WORDS = ("", "na", "n/a", "nan", "null", "none")  # in text, in lower case
-MOST_NAMES = 20  # that a message lists
+if TYPE_CHECKING:
+    from kfuse.tables.frames import Frame
 
-MissingMode = Literal["refuse", "drop", "median"]
+MissingMode = Literal["impute", "drop", "refuse"]
+FEW_MISSING = 0.25  # the share of a row's values that may be filled in; one value always may
+
+
+class Decision(NamedTuple):
+    """What became of a column."""
+
+    column: str
+    role: Role
+    used: bool  # whether rows are clustered by it
+    reason: Parts  # why it is left out, or what there is to know about it, with parameters kept apart
+    scaling: str | None = None  # how it was scaled or encoded
+    imputed: int = 0  # how many missing values were filled in
+
+    @property
+    def why(self) -> str:
+        """The reason as text."""
+        return "".join(map(str, self.reason))
 
 
 class Missing(NamedTuple):
-    """How many values were missing, in how many rows, and how they were handled."""
+    """How many values were missing, in how many rows, how they were handled, and how many rows are no samples."""
 
     mode: MissingMode
     values: int
     rows: int
+    dropped: int
 
 
 class Features(NamedTuple):
     """The samples to cluster, and how they were obtained from a table."""
 
     X: NDArray[np.float64]  # as they are clustered
-    values: NDArray[np.float64]  # the same samples before scaling
     names: list[str]  # of the features
+    decisions: list[Decision]  # one for each column of the table
+    values: NDArray[np.float64]  # the same samples before scaling
+    sources: list[str]  # the column that each feature comes from
     used: NDArray[np.bool_]  # for each row of the table, whether it is a sample
     missing: Missing
 
+    @property
+    def columns(self) -> list[str]:
+        """The columns that rows are clustered by."""
+        return list(dict.fromkeys(self.sources))
 
-def to_features(
-    table: Table,
+
+def features(
+    frame: Frame,
     *,
     columns: Sequence[str] | None = None,
     exclude: Sequence[str] = (),
-    missing: MissingMode = "refuse",
-    scale: bool = True,
+    category: Sequence[str] = (),
+    number: Sequence[str] = (),
+    missing: MissingMode = "impute",
+    scale: Scale = "auto",
+    positions: Positions = "sphere",
 ) -> Features:
-    """Turn a data table into finite features.
+    """Turn a data table into finite features, and say what became of each column.
+
+    By default, rows are clustered by numbers, yes/no columns and categories with few values; identifiers, constants,
+    dates and free text are left out.
 
     Parameters
     ----------
-    table : Table
+    frame : Table, polars.DataFrame or pandas.DataFrame
         The table.
     columns : sequence of str or None, default=None
-        The columns to cluster by; None takes all features of the table.
+        The columns to cluster by, also those that would be left out; None chooses by their roles.
     exclude : sequence of str, default=()
         Columns to leave out.
-    missing : {"refuse", "drop", "median"}, default="refuse"
-        Whether missing values are an error, their rows are dropped, or the median of the column replaces them.
-    scale : bool, default=True
-        Whether to scale each column to [0, 1].
+    category, number : sequence of str, default=()
+        Columns to cluster by as categories, or as numbers, whatever they look like; dates become days.
+    missing : {"impute", "drop", "refuse"}, default="impute"
+        Missing values: fill in the median or a category of its own, drop their rows, or raise an error. "impute"
+        leaves out columns of which more than half is missing, and rows that miss more than one value and more than a
+        quarter of their values.
+    scale : {"auto", "minmax", "standard", "robust", "log", "none"}, default="auto"
+        How to scale numbers; "auto" chooses for each column by its skew and its tails.
+    positions : {"sphere", "radians", "numbers"}, default="sphere"
+        Latitude and longitude become points on the unit sphere; or radians, with all other columns left out, for
+        ``KFuse(metric="haversine")``; or they are numbers like any other.
 
     Returns
     -------
     Features
-        The samples.
+        The samples, the names of the features, and the decisions.
 
     Raises
     ------
     TableError
-        If a column does not exist or is not numeric, or if a value is infinite or missing.
+        If a column does not exist, if nothing is left to cluster by, or if a value is missing and that is refused.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from kfuse import tables
+    >>> frame = pl.DataFrame({"id": range(20), "height": [1.7, 1.8] * 10, "smokes": ["yes", "no"] * 10})
+    >>> found = tables.features(frame)
+    >>> found.names
+    ['height', 'smokes']
+    >>> found.decisions[0].role, found.decisions[0].used, found.decisions[0].why
+    ('identifier', False, 'counts the rows')
     """
-    names = choose(table, columns, exclude)
-    X = np.empty((table.frame.height, len(names)))
-    for position, name in enumerate(names):
-        X[:, position] = _numbers(table, name)
-    is_missing = np.isnan(X)
-    _check(table, names, X, is_missing, missing)
-    rows = np.asarray(is_missing.any(axis=1))
-    used = ~rows if missing == "drop" else np.full(len(X), True)
-    if missing == "median" and rows.any():
-        X = np.where(is_missing, np.nanmedian(X, axis=0), X)
-    values = X if used.all() else X[used]
-    found = Missing(missing, int(is_missing.sum()), int(rows.sum()))
-    return Features(scaled(values, names) if scale else values, values, names, used, found)
-
-
-def choose(table: Table, columns: Sequence[str] | None, exclude: Sequence[str]) -> list[str]:
-    """Choose the columns to cluster by.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    columns : sequence of str or None
-        Their names; None takes all features of the table.
-    exclude : sequence of str
-        Names to leave out.
-
-    Returns
-    -------
-    list of str
-        The names, in the order of `columns`.
-    """
-    wanted = table.features if columns is None else columns
-    for name in [*wanted, *exclude]:
-        check_column(table, name)
-    chosen = [name for name in dict.fromkeys(wanted) if name not in exclude]
-    if not chosen:
-        raise TableError("no column is left to cluster by: exclude fewer columns")
-    return chosen
-
-
-def check_column(table: Table, name: str) -> None:
-    """Reject the name of a column that does not exist."""
-    existing = table.frame.columns
-    if name not in existing:
-        more = f" and {len(existing) - MOST_NAMES} more" if len(existing) > MOST_NAMES else ""
-        listed = ", ".join(map(repr, existing[:MOST_NAMES]))
-        raise TableError(f"there is no column {name!r}: choose from {listed}{more}")
-
-
-def scaled(X: NDArray[np.float64], names: list[str]) -> NDArray[np.float64]:
-    """Scale each column to [0, 1]; a constant column becomes 0."""
-    from sklearn.preprocessing import MinMaxScaler  # noqa: PLC0415 - slow to import
-
-    with np.errstate(over="ignore"):
-        too_wide = ~np.isfinite(np.ptp(X, axis=0))
-    if too_wide.any():
-        raise TableError(
-            f"column {names[int(too_wide.argmax())]!r} has values too large to compute with: divide it, or leave it out"
-        )
-    return MinMaxScaler().fit_transform(X)
+    table = as_table(frame)
+    wishes = choice.Wishes(columns, exclude, category, number)
+    chosen = choice.choose(table, wishes, imputes=missing == "impute", scales_numbers=scale != "none")
+    chosen = choice.with_places(chosen, positions, wishes)
+    gate.check_size(gate.BYTES_PER_FEATURE * table.frame.height * len(chosen.used), table.name)
+    is_missing = np.column_stack([_values(column).is_null().to_numpy() for column in chosen.used])
+    used = _samples(table, chosen.used, is_missing, missing)
+    blocks = list(_blocks(chosen, used, scale, as_radians=positions == "radians"))
+    n_missing, rows = int(is_missing.sum()), int(is_missing.any(axis=1).sum())
+    return Features(
+        X=encoding.joined(blocks),
+        names=[name for block in blocks for name in block.names],
+        decisions=_decisions(
+            table,
+            chosen,
+            blocks,
+            {column.name: here for column, here in zip(chosen.used, is_missing[used].T, strict=True)},
+        ),
+        values=np.hstack([block.values for block in blocks]),
+        sources=[name for block in blocks for name in block.columns],
+        used=used,
+        missing=Missing(missing, n_missing, rows, int((~used).sum())),
+    )
 
 
 def typed(table: Table, names: Sequence[str]) -> pl.DataFrame:
@@ -141,75 +158,37 @@ def typed(table: Table, names: Sequence[str]) -> pl.DataFrame:
 
 
 def _as_numbers(table: Table, name: str) -> pl.Series:
-    """Parse a text column as integers if all its numbers are, else as floats."""
-    numbers = pl.Series(name, _numbers(table, name), nan_to_null=True)
-    integers = table.frame[name].str.strip_chars().cast(pl.Int64, strict=False)
-    return integers if integers.null_count() == numbers.null_count() else numbers
-
-
-def _numbers(table: Table, name: str) -> NDArray[np.float64]:
-    """Return a column as numbers, NaN where a value is missing."""
+    """Parse a text column as integers if all its numbers are, else as floats; return other columns as they are."""
     column = table.frame[name]
-    if table.is_text:
-        numbers, is_word = _parsed(column)
-    elif column.dtype.is_numeric() or column.dtype in {pl.Boolean, pl.Null}:
-        numbers, is_word = column.cast(pl.Float64), None
-    else:
-        numbers, is_word = pl.Series([None], dtype=pl.Float64).new_from_index(0, column.len()), column.is_not_null()
-    if is_word is not None and is_word.any():
-        row = int(is_word.arg_max() or 0)
-        raise TableError(
-            f"column {name!r} is not numeric (data row {row + 1} has {_shown(column[row])}): choose columns with ",
-            *(Setting("columns"), " or leave it out with ", _without(name)),
-        )
-    return numbers.fill_null(float("nan")).to_numpy()
+    parsed = numbers.parse(numbers.without_missing(column), decimal_comma=table.separator != ",")
+    if not parsed.is_number:
+        return column
+    integers = column.str.strip_chars().cast(pl.Int64, strict=False)
+    found = parsed.numbers.fill_nan(None)
+    return integers if integers.null_count() == found.null_count() else found
 
 
-def _parsed(column: pl.Series) -> tuple[pl.Series, pl.Series | None]:
-    """Parse text as numbers, and mark what is neither a number nor a word for a missing value."""
-    numbers = column.cast(pl.Float64, strict=False)
-    if not numbers.null_count():  # as in most columns; the rest doubles the time
-        return numbers, None
-    column = column.str.strip_chars()
-    numbers = column.cast(pl.Float64, strict=False)
-    return numbers, numbers.is_null() & ~_says_missing(column)
+def _values(column: Column) -> pl.Series:
+    if column.values is None:
+        raise AssertionError(f"{column.name!r} has no values to cluster by")
+    return column.values
 
 
-def _says_missing(column: pl.Series) -> pl.Series:
-    return column.is_null() | column.str.to_lowercase().is_in(MISSING_WORDS).fill_null(True)
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else text[:37] + "..."
-
-
-def _without(name: str) -> Setting:
-    return Setting("exclude", [name])
-
-
-def _check(
-    table: Table, names: list[str], X: NDArray[np.float64], is_missing: NDArray[np.bool_], mode: MissingMode
-) -> None:
-    """Reject infinities, missing values if they are to be refused, and columns or tables that are all missing."""
-    for position, name in enumerate(names):
-        infinite = np.isinf(X[:, position])
-        if infinite.any():
-            row = int(infinite.argmax())
-            raise TableError(
-                f"column {name!r} has infinity in data row {row + 1}: put a number there, delete the row, "
-                "or leave the column out with ",
-                _without(name),
-            )
-        here = is_missing[:, position]
-        if here.all() and mode != "refuse":
-            raise TableError(f"column {name!r} has no value at all: leave it out with ", _without(name))
-        if here.any() and mode == "refuse":
-            raise _missing_error(table, name, here)
-    if mode == "drop" and is_missing.any(axis=1).all():
-        raise TableError(
-            f"every row of {table.name} has a missing value: fill them in with ", Setting("missing", "median")
-        )
+def _samples(
+    table: Table, columns: list[Column], is_missing: NDArray[np.bool_], mode: MissingMode
+) -> NDArray[np.bool_]:
+    """Return which rows are samples; refuse missing values if asked to."""
+    if mode == "refuse" and is_missing.any():
+        position = int(is_missing.any(axis=0).argmax())
+        raise _missing_error(table, columns[position].name, is_missing[:, position])
+    n_columns, n_missing = is_missing.shape[1], is_missing.sum(axis=1)
+    most = 0 if mode == "drop" else min(n_columns - 1, max(1, int(FEW_MISSING * n_columns)))
+    used = np.asarray(n_missing <= most)
+    if not used.any():
+        if mode == "drop":
+            raise TableError(f"every row of {table.name} has a missing value: use ", Setting("missing", "impute"))
+        raise TableError(f"every row of {table.name} has too many missing values: use ", Setting("columns"))
+    return used
 
 
 def _missing_error(table: Table, name: str, here: NDArray[np.bool_]) -> TableError:
@@ -219,6 +198,53 @@ def _missing_error(table: Table, name: str, here: NDArray[np.bool_]) -> TableErr
     others = f" and {counted(more, 'other')}" if more else ""
     return TableError(
         f"column {name!r} {what} in data row {row + 1}{others}: use ",
-        *(Setting("missing", "drop"), " or ", Setting("missing", "median")),
-        *(", or leave the column out with ", _without(name)),
+        *(Setting("missing", "impute"), " or ", Setting("missing", "drop")),
+        *(", or leave the column out with ", Setting("exclude", [name])),
     )
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _blocks(chosen: Chosen, used: NDArray[np.bool_], scale: Scale, *, as_radians: bool) -> Iterator[Block]:
+    """Encode the columns, and pairs of columns that are places, in the order of the features."""
+    pairs = {pair.latitude: pair for pair in chosen.places}
+    second = {pair.longitude for pair in chosen.places}
+    for column in chosen.used:
+        values = _values(column).filter(pl.Series(used))
+        if column.name in pairs:
+            pair = pairs[column.name]
+            longitude = _filled(_values(chosen.understood[pair.longitude]).filter(pl.Series(used)))
+            if as_radians:
+                yield encoding.radians(pair, _filled(values), longitude)
+            else:
+                yield encoding.place(pair, _filled(values), longitude, scale)
+        elif column.name in second:
+            continue
+        elif values.dtype == pl.Float64 and not (column.role == "yes/no" and values.null_count()):
+            yield encoding.number(column, _filled(values), scale)
+        else:
+            yield encoding.category(column, values)
+
+
+def _filled(values: pl.Series) -> NDArray[np.float64]:
+    """Fill in the median where a value is missing."""
+    return values.fill_null(values.median() if values.null_count() < values.len() else 0.0).to_numpy()
+
+
+def _decisions(
+    table: Table, chosen: Chosen, blocks: list[Block], is_missing: dict[str, NDArray[np.bool_]]
+) -> list[Decision]:
+    """Say what became of each column of the table, in its order."""
+    scalings = {name: block.scaling for block in blocks for name in block.columns}
+    found = []
+    for name in table.frame.columns:
+        column = chosen.understood[name]
+        if name in chosen.left_out:
+            found.append(Decision(name, column.role, False, chosen.left_out[name]))
+        else:
+            note = (column.note,) if column.note else ()
+            found.append(Decision(name, column.role, True, note, scalings[name], int(is_missing[name].sum())))
+    return found

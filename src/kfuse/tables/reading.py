@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 import polars as pl
 
-from kfuse.tables import arrays, separated
+from kfuse.tables import arrays, foreign, gate, separated
 from kfuse.tables.errors import TableError
 from kfuse.tables.formats import ARROW_STREAM, Readable, format_of
+from kfuse.tables.sizes import arrow, objects, parquet, zstandard
+from kfuse.tables.sizes.errors import DamagedError
 
 GZIP = b"\x1f\x8b"  # magic bytes
-SHARE_OF_MEMORY = 0.5  # that a compressed file may take once it is decompressed
-USUAL_MEMORY = 8 << 30  # assumed where the system does not report how much it has
+BYTES_PER_LINE = 24  # of a column of lines, each of which may be a byte of the file
 PANDAS_INDEX = "__index_level_"  # how pandas names an unnamed index in Parquet
 
 
@@ -30,6 +31,7 @@ class Table(NamedTuple):
     features: list[str]  # the columns to cluster by unless others are chosen
     is_text: bool  # whether every value is text as written, because the format has no types
     name: str  # of the file, in messages
+    separator: str = ","  # between the values of CSV; if it is no comma, a comma may stand before decimals
 
 
 def read(
@@ -64,7 +66,7 @@ def read(
     OSError
         If it cannot be opened.
     """
-    content = Path(path).read_bytes()
+    content = gate.read_file(Path(path))
     return parse(content, os.fspath(path), format=format, separator=separator, header=header)
 
 
@@ -93,70 +95,78 @@ def parse(
     content = _decompressed(content, name)
     if not (content[:4096].strip() or content.strip()):
         raise TableError(f"{name} is empty: provide a table with rows")
+    if format is None:
+        foreign.reject(content, name)
     form = format or format_of(content, Path(name))
     if form in {"csv", "tsv"}:
         separator = separated.separator_of(separator) or ("\t" if form == "tsv" else None)
         frame = separated.read(content, separated.Dialect(separator, header), name)
-        return Table(frame, frame.columns, is_text=True, name=name)
+        gate.has_read.set()
+        return Table(frame, frame.columns, is_text=True, name=name, separator=separator or separated.COMMA)
     if form in {"npy", "npz"}:
-        found = arrays.read(content, name, max_bytes())
+        found = arrays.read(content, name)
         frame, features = found.frame, found.features
     else:
         frame = _typed(content, form, name)
+        gate.has_read.set()
         features = [column for column in frame.columns if not column.startswith(PANDAS_INDEX)]
     if frame.is_empty():
         raise TableError(f"{name} has no rows: provide a table with rows")
     return Table(frame, features, is_text=False, name=name)
 
 
-def max_bytes() -> int:
-    """Return the most memory that a compressed file may take once it is decompressed."""
-    try:
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        memory = USUAL_MEMORY
-    return int(SHARE_OF_MEMORY * memory)
-
-
-def check_size(size: int, name: str) -> None:
-    """Reject decompression bombs: a small file can hold any number of zeros."""
-    if size > max_bytes():
-        raise TableError(
-            f"{name} would take {size / 2**30:,.1f} GiB when decompressed, more than half of this machine's memory: "
-            "make it smaller, or use a larger machine"
-        )
-
-
 def _decompressed(content: bytes, name: str) -> bytes:
+    if content.startswith(zstandard.MAGIC):
+        return _from_zstandard(content, name)
     if not content.startswith(GZIP):
         return content
-    most = max_bytes()
     try:
         with gzip.open(io.BytesIO(content)) as compressed:
-            whole = compressed.read(most + 1)
+            return gate.read_stream(compressed, name)  # type: ignore[arg-type]
     except (OSError, EOFError, zlib.error):
         raise TableError(f"{name} is a corrupt gzip file: compress the original again") from None
-    check_size(len(whole), name)
-    return whole
+
+
+def _from_zstandard(content: bytes, name: str) -> bytes:
+    """Decompress text. Python has no Zstandard of its own before 3.14, so polars reads the lines as a column."""
+    try:
+        gate.check_size(BYTES_PER_LINE * zstandard.size_of(content), name)
+        with _silent_panics():
+            lines = pl.read_csv(content, has_header=False, separator="\0", quote_char=None, infer_schema=False)
+        if lines.width > 1:
+            raise DamagedError("it has zero bytes")
+        text = lines.write_csv(include_header=False, quote_style="never")
+        return text.encode()
+    except (TableError, MemoryError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # polars may panic, which is not an Exception
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise TableError(
+            f"{name} cannot be read as CSV compressed with Zstandard ({reason}): decompress it first"
+        ) from None
 
 
 def _parquet(content: bytes, name: str) -> pl.DataFrame:
-    lazy = pl.scan_parquet(io.BytesIO(content))
-    rows = lazy.select(pl.len()).collect().item()
-    check_size(8 * rows * len(lazy.collect_schema()), name)
+    gate.check_size(parquet.size_of(content), name)
     return pl.read_parquet(io.BytesIO(content))
 
 
-def _arrow(content: bytes, _: str) -> pl.DataFrame:
-    read_file = pl.read_ipc_stream if content.startswith(ARROW_STREAM) else pl.read_ipc
-    return read_file(io.BytesIO(content))
+def _arrow(content: bytes, name: str) -> pl.DataFrame:
+    if content.startswith(ARROW_STREAM):
+        gate.check_size(arrow.size_of(content), name)
+        return pl.read_ipc_stream(io.BytesIO(content))
+    if content.startswith(arrow.FILE):
+        gate.check_size(arrow.size_of(content), name)
+    return pl.read_ipc(io.BytesIO(content))
 
 
-def _json(content: bytes, _: str) -> pl.DataFrame:
+def _json(content: bytes, name: str) -> pl.DataFrame:
+    gate.check_estimate(objects.estimate(content, lines=False), name)
     return pl.read_json(io.BytesIO(content), infer_schema_length=None)
 
 
-def _json_lines(content: bytes, _: str) -> pl.DataFrame:
+def _json_lines(content: bytes, name: str) -> pl.DataFrame:
+    gate.check_estimate(objects.estimate(content, lines=True), name)
     return pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
 
 

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import polars as pl
 
+from kfuse.tables import gate
 from kfuse.tables.errors import Setting, TableError
+from kfuse.tables.sizes import separated as sizes
 
 COMMA = ","
-ZSTANDARD = b"\x28\xb5\x2f\xfd"  # magic bytes
 OTHER_SEPARATORS = {";": "';'", "\t": "a tab", "|": "'|'"}  # that files often have, as messages call them
 
 
@@ -71,6 +72,7 @@ def read(content: bytes, dialect: Dialect, name: str) -> pl.DataFrame:
         One text column per column of the file; without a header they are called column_1, column_2, ...
     """
     content = _text(content, name)
+    gate.check_estimate(sizes.estimate(content, dialect.separator or COMMA), name)
     has_header = dialect.header is not False
     try:
         table = pl.read_csv(content, infer_schema=False, has_header=has_header, separator=dialect.separator or COMMA)
@@ -124,8 +126,6 @@ def _is_number(name: str) -> bool:
 
 def _text(content: bytes, name: str) -> bytes:
     """Return the content without blank lines around it if it is UTF-8, which polars does not check in headers."""
-    if content.startswith(ZSTANDARD):
-        return content  # polars decompresses it
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise TableError(f"{name} is UTF-16: convert it to UTF-8")
     if b"\0" in content[:4096]:

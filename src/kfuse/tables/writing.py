@@ -5,15 +5,19 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 from pathlib import Path
 
 import polars as pl
 
 from kfuse import files
+from kfuse.tables import gate
 from kfuse.tables.errors import Setting, TableError
 from kfuse.tables.formats import EXTENSIONS, PLAIN_EXTENSIONS, WRITABLE, Writable, extension_of
 
 WRITABLE_EXTENSIONS = ", ".join(extension for extension, form in EXTENSIONS.items() if form in WRITABLE)
+
+FORMULA = "^[=+@\t\r-]"  # how a cell begins that spreadsheets run
 
 
 def write(
@@ -56,6 +60,25 @@ def writable_format_of(path: Path) -> Writable:
     return form
 
 
+def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """Put an apostrophe before texts, and names of columns, that a spreadsheet would run as a formula.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The table.
+
+    Returns
+    -------
+    polars.DataFrame
+        The table, with numbers as they were.
+    """
+    texts = pl.col(pl.String)
+    is_formula = texts.str.contains(FORMULA) & texts.str.strip_chars().cast(pl.Float64, strict=False).is_null()
+    guarded = frame.with_columns(pl.when(is_formula).then(pl.lit("'") + texts).otherwise(texts).name.keep())
+    return guarded.rename({name: f"'{name}" for name in frame.columns if re.match(FORMULA, name)})
+
+
 def encode(frame: pl.DataFrame, format: Writable, separator: str = ",") -> bytes:
     """Return the content of a file in a format.
 
@@ -73,6 +96,7 @@ def encode(frame: pl.DataFrame, format: Writable, separator: str = ",") -> bytes
     bytes
         What to write.
     """
+    gate.check_output(frame)
     buffer = io.BytesIO()
     try:
         _write_to(buffer, frame, format, separator)

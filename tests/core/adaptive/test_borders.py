@@ -13,20 +13,20 @@ from kfuse.core.adaptive.fusion import Merges
 
 def merge_of(size, density, level=0.0, log_index=-3.0):
     """One merge of a part with 100 samples of log-density 0 and another part."""
-    sizes = np.log(min(size, 100)) + np.log(max(size, 100)) / 2
-    log_weight = log_index + sizes - level + density / 2
+    column = np.array([log_index])
     return Merges(
-        np.array([log_index]),
-        np.array([log_weight]),
-        np.array([level]),
-        np.array([[100.0, size]]),
-        np.array([[0.0, density]]),
-        np.array([[0, 1]]),
+        log_index=column,
+        lowest_index=column,
+        log_weight=column,
+        level=np.array([level]),
+        size=np.array([[100.0, size]]),
+        density=np.array([[0.0, density]]),
+        edge=np.array([[0, 1]]),
     )
 
 
 def height_of(*args, **kwargs):
-    return borders.heights(merge_of(*args, **kwargs), 10)[0]
+    return borders.heights(merge_of(*args, **kwargs), 10, 2.0)[0]
 
 
 def test_the_fewer_samples_draw_a_border_the_lower_it_is():
@@ -35,10 +35,37 @@ def test_the_fewer_samples_draw_a_border_the_lower_it_is():
     assert heights[-1] == pytest.approx(3.0, abs=0.1)
 
 
+def test_a_small_part_that_is_denser_than_its_border_is_a_group():
+    assert height_of(8, 5.0) > height_of(8, 0.0) + 0.2
+
+
 def test_how_far_away_a_lone_sample_is_does_not_count():
     """Half of the difference in density lowers the index, and is taken back for one sample."""
     near, far = (height_of(1, -d, level=-d, log_index=-3.0 - d / 2) for d in (2.0, 20.0))
     assert near == pytest.approx(far)
+
+
+def test_a_merge_is_as_high_as_those_inside_its_parts():
+    merges = merge_of(50, -1.0)
+    assert borders.heights(merges._replace(lowest_index=merges.log_index - 2.0), 10, 2.0)[0] == pytest.approx(
+        height_of(50, -1.0) + 2.0
+    )
+
+
+@pytest.mark.parametrize("n_groups", [2, 3, 5, 10])
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 7, 10])
+def test_tiny_groups_far_apart_are_found(n_groups, size):
+    for seed in range(10):
+        rng = np.random.default_rng([seed, n_groups, size])
+        centres = 100 * np.column_stack([np.arange(n_groups), rng.random(n_groups)])
+        y = np.repeat(np.arange(n_groups), size)
+        X = centres[y] + rng.normal(size=(y.size, 2))
+        assert adjusted_rand_score(y, KFuse(n_groups).fit_predict(X)) == 1.0
+
+
+def test_two_pairs_are_two_clusters():
+    labels = KFuse(2).fit_predict([[0, 0], [1, 0.3], [100, 70], [101, 70.5]])
+    np.testing.assert_array_equal(labels, [0, 0, 1, 1])
 
 
 def test_one_far_row_replaces_nothing():
@@ -51,18 +78,9 @@ def test_one_far_row_replaces_nothing():
         assert adjusted_rand_score(before, after[:-1]) > 0.99
 
 
-def test_merges_go_by_height():
-    np.testing.assert_array_equal(borders.by_height(np.array([3.0, 1.0, 2.0, 1.0, 9.0])), [1, 3, 2, 0, 4])
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_lone_samples_use_up_no_cluster(seed):
-    """Three Gaussians and five lone samples between and far beyond them: three clusters are the Gaussians."""
-    rng = np.random.default_rng(seed)
-    centres = np.array([[0.0, 0.0], [20.0, 0.0], [0.0, 20.0]])
-    y = np.repeat(np.arange(3), 100)
-    lone = [[60.0, 60.0], [-300.0, 10.0], [10.0, 12.0], [15.0, 60.0], [1e4, -1e4]]
-    X = np.vstack([centres[y] + rng.normal(size=(300, 2)), lone])
-    model = KFuse(3).fit(X)
-    assert adjusted_rand_score(y, model.labels_[:300]) == 1.0
-    assert len(np.unique(model.cut(8))) == 8
+def test_small_groups_in_noise_are_found():
+    rng = np.random.default_rng(3)
+    centres = np.array([[x, y] for x in range(6) for y in range(6)]) * 10.0
+    y = np.repeat(np.arange(36), 15)
+    X = np.vstack([centres[y] + rng.normal(size=(y.size, 2)) * 0.5, rng.uniform(-5, 55, (100, 2))])
+    assert adjusted_rand_score(y, KFuse(36).fit_predict(X)[: y.size]) > 0.97

@@ -6,7 +6,24 @@ from sklearn.datasets import load_iris, make_circles, make_moons
 
 from kfuse import KFuse
 from kfuse.core.adaptive.fusion import Merges
-from kfuse.core.adaptive.n_clusters import strengths, suggest
+from kfuse.core.adaptive.n_clusters import count_clusters, is_valley, strengths, suggest
+from kfuse.core.result import Borders
+
+
+def borders_of(strength, dimension=2.0, evidence=None, is_valley=None, n_peaks=0, n_islands=0):
+    """The borders of a tree with merges of these strengths, the last one highest."""
+    untested = np.full(len(strength), -np.inf) if evidence is None else np.array(evidence, dtype=float)
+    is_valley = np.ones(len(strength), dtype=bool) if is_valley is None else np.array(is_valley)
+    return Borders(np.array(strength, dtype=float), is_valley, untested, dimension, n_peaks, n_islands)
+
+
+def suggestions(ascending, n, **options):
+    """The suggestions of a tree of a hundred samples whose weakest merges are the highest."""
+    return suggest(borders_of(ascending[::-1], **options), n_samples=100, n=n)
+
+
+def found(strength, **options):
+    return count_clusters(borders_of(strength, **options))
 
 
 @pytest.mark.large
@@ -53,36 +70,75 @@ def test_suggestions_rank_the_chosen_number_first():
 
 def test_a_clear_gap_decides():
     strength = np.array([0.01, 0.02, 0.9, 0.95, 1.0, 1.1, 1.3])
-    best = suggest(strength, n_samples=100, n=1)[0]
+    best = suggestions(strength, n=1)[0]
     assert best.n_clusters == 3
     assert best.contrast == pytest.approx(0.9 / 1.9 - 0.02 / 1.02)
     assert (best.strongest_border, best.weakest_inside) == (0.02, 0.9)
 
 
-def test_without_a_gap_there_is_one_cluster():
-    strength = np.array([0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.1])
-    assert suggest(strength, n_samples=100, n=1)[0].n_clusters == 1
+def test_without_a_step_there_is_one_cluster():
+    assert found([1.1, 1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55, 0.5, 0.45, 0.4]) == 1
 
 
-def test_the_fewer_borders_the_wider_the_gap_must_be():
-    inside = [0.9, 1.0, 1.1, 1.3, 1.6]
-    assert suggest(np.array([0.6, *inside]), n_samples=100, n=1)[0].n_clusters == 1
-    assert suggest(np.array([0.56, 0.58, 0.6, *inside]), n_samples=100, n=1)[0].n_clusters == 4
+def test_the_fewer_borders_the_higher_the_step_must_be():
+    inside = [1.6, 1.3, 1.1, 1.0, 0.9]
+    assert found([*inside, 0.6]) == 1
+    assert found([*inside, 0.6, 0.58, 0.56]) == 4
 
 
-def test_gaps_above_the_usual_strength_do_not_count():
-    assert suggest(np.array([1.0, 1.1, 3.0, 9.0]), n_samples=100, n=1)[0].n_clusters == 1
-    assert suggest(np.array([0.9, 1.0, 1.05, 1.1, 99.0]), n_samples=100, n=1)[0].n_clusters == 1
+def test_the_fewer_dimensions_the_higher_the_step_must_be():
+    strength = [1.6, 1.3, 1.1, 1.0, 0.9, 0.4]
+    assert [found(strength, dimension=m) for m in (0.5, 1.0, 2.0, 5.0)] == [1, 1, 2, 2]
+
+
+def test_peaks_on_both_sides_count_towards_a_step_and_their_lack_against_it():
+    low, high = [1.6, 1.3, 1.1, 1.0, 0.9, 0.7], [1.6, 1.3, 1.1, 1.0, 0.9, 0.4]
+    untested = [-np.inf] * 5
+    assert [found(low, evidence=[*untested, e]) for e in (-np.inf, 0.0, 2.5)] == [1, 1, 2]
+    assert [found(high, evidence=[*untested, e]) for e in (-np.inf, 0.0, -2.5)] == [2, 2, 1]
+
+
+def test_the_border_with_the_least_evidence_decides():
+    strength = [1.6, 1.3, 1.1, 1.0, 0.9, 0.7, 0.7]
+    assert found(strength, evidence=[-np.inf] * 5 + [2.5, 2.5]) == 3
+    assert found(strength, evidence=[-np.inf] * 5 + [2.5, -3.0]) == 1
+
+
+def test_a_side_as_sparse_as_the_border_has_no_border():
+    strength = [1.6, 1.3, 1.1, 1.0, 0.9, 0.1, 0.1]
+    assert found(strength) == 3
+    assert found(strength, is_valley=[True] * 5 + [False, True]) == 2
+    assert found(strength, is_valley=[False] * 6 + [True]) == 1
+
+
+def test_the_largest_number_that_a_sign_supports_is_found():
+    strength = [1.6, 1.3, 1.1, 1.0, 0.9, 0.1, 0.1]
+    assert [found(strength, n_peaks=n) for n in (0, 1, 2, 3)] == [3, 3, 3, 4]
+    assert [found(strength, n_islands=n) for n in (0, 2, 4)] == [3, 3, 5]
+    assert found(strength, n_peaks=99) == 8
+
+
+def test_steps_above_the_usual_strength_do_not_count():
+    assert found([9.0, 3.0, 1.1, 1.0]) == 1
+    assert found([99.0, 1.1, 1.05, 1.0, 0.9]) == 1
+
+
+def test_a_number_is_judged_by_the_merges_that_its_cut_undoes():
+    """The two weakest merges are not the two highest: the cut into three undoes one of usual strength."""
+    evidence = {s.n_clusters: s for s in suggest(borders_of([1.0, 1.1, 0.1, 1.2, 1.0, 0.1]), n_samples=100, n=50)}
+    assert (evidence[3].strongest_border, evidence[3].weakest_inside, evidence[3].contrast) == (1.0, 0.1, 0.0)
+    assert (evidence[2].strongest_border, evidence[2].weakest_inside, evidence[2].contrast) == (0.1, 0.1, 0.0)
+    assert next(iter(evidence)) == 1
 
 
 def test_more_clusters_than_the_root_of_the_samples_can_be_found():
-    strength = np.array([0.1] * 20 + [1.0] * 5)
-    assert suggest(strength, n_samples=100, n=1)[0].n_clusters == 21
+    assert suggestions([0.1] * 20 + [1.0] * 5, n=1)[0].n_clusters == 21
+    assert suggestions([2.0] * 25, n=1, n_islands=20)[0].n_clusters == 21
 
 
 def test_alternatives_leave_a_fusion_inside():
     strength = np.array([0.1] * 20 + [1.0] * 5)
-    numbers = [s.n_clusters for s in suggest(strength, n_samples=100, n=50)]
+    numbers = [s.n_clusters for s in suggestions(strength, n=50)]
     assert sorted(numbers) == list(range(2, 22))
 
 
@@ -95,14 +151,14 @@ def test_alternatives_leave_a_fusion_inside():
     ],
 )
 def test_alternatives_go_as_far_as_they_may(strength, most):
-    numbers = [s.n_clusters for s in suggest(np.array(strength), n_samples=100, n=50)]
+    numbers = [s.n_clusters for s in suggestions(strength, n=50)]
     assert numbers[0] == 1
     assert sorted(numbers) == list(range(1, most + 1))
 
 
 def test_suggestions_say_what_is_at_their_border():
     strength = np.linspace(1, 2, 9)
-    found = {s.n_clusters: (s.strongest_border, s.weakest_inside) for s in suggest(strength, n_samples=100, n=50)}
+    found = {s.n_clusters: (s.strongest_border, s.weakest_inside) for s in suggestions(strength, n=50)}
     assert found == {1: (0, 1)} | {n: (strength[n - 2], strength[n - 1]) for n in range(2, 10)}
 
 
@@ -110,7 +166,7 @@ def equal_merges(log_index, log_weight, sizes):
     """Merges of two parts of the same size."""
     nothing = np.zeros(sizes.size)
     pairs = np.column_stack([sizes, sizes]).astype(float)
-    return Merges(log_index, log_weight, nothing, pairs, np.zeros_like(pairs), np.zeros_like(pairs))
+    return Merges(log_index, log_index, log_weight, nothing, pairs, np.zeros_like(pairs), np.zeros_like(pairs))
 
 
 def test_strength_is_one_on_the_median_line_but_for_the_allowance():
@@ -152,3 +208,22 @@ def test_the_printed_algorithm_suggests_nothing():
     tree = KFuse(2, fusion="paper").fit(load_iris().data).tree_
     with pytest.raises(ValueError, match="use fusion='adaptive'"):
         tree.suggest()
+
+
+def test_outliers_are_no_side_of_a_valley():
+    """A pair of samples, and a part as sparse as the border but for rounding."""
+    sizes = np.array([[50.0, 2.0], [50.0, 40.0], [50.0, 40.0], [4.0, 50.0]])
+    density = np.array([[0.0, 3.0], [0.0, -1.0 + 1e-12], [0.0, -0.9], [0.0, 3.0]])
+    column = np.zeros(4)
+    merges = Merges(column, column, column, np.full(4, -1.0), sizes, density, np.zeros((4, 2)))
+    np.testing.assert_array_equal(is_valley(merges), [False, False, True, True])
+
+
+def test_one_far_row_or_pair_leaves_the_number():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 100, axis=0)
+    assert KFuse().fit(X).n_clusters_ == 3
+    for far in ([[1e6, 0]], [[1e6, 0], [1e6, 1]], [[1e6, 0], [-1e6, 3]]):
+        model = KFuse().fit(np.vstack([X, far]))
+        assert model.n_clusters_ == 3
+        assert np.bincount(model.labels_).min() >= 90

@@ -1,4 +1,4 @@
-"""`kfuse cluster`: labels for the rows of a table."""
+"""`kfuse cluster`: labels for the rows of a table, or a summary for people to read."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kfuse.cli import fitting, input, output
+from kfuse.cli import fitting, input, output, summary
 from kfuse.cli.errors import CommandError
 from kfuse.cli.fitting import Work
 from kfuse.cli.options import STREAM, Choice, Method, Output, Source
-from kfuse.tables import Features
+from kfuse.tables import Features, gate
 from kfuse.tables.columns import typed
 from kfuse.tables.separated import separator_of
+from kfuse.tables.writing import without_formulas
 
 
 def run(source: Source, choice: Choice, method: Method, wanted: Output) -> None:
-    """Cluster the rows of a table and write their labels.
+    """Cluster the rows of a table; show a summary on a terminal, else write the labels.
 
     Parameters
     ----------
@@ -34,16 +35,26 @@ def run(source: Source, choice: Choice, method: Method, wanted: Output) -> None:
     table = input.read(source)
     if wanted.label in (table.frame.columns if wanted.keep else [choice.id]):
         raise CommandError(f"the input already has a column {wanted.label!r}: choose another name with --label NAME")
+    if wanted.keep:
+        gate.check_output(table.frame)  # before the work
     work = fitting.from_table(table, choice, method, quiet=wanted.quiet)
-    if wanted.is_file or not wanted.as_json:
-        output.write(_frame(work, choice, wanted, is_text=target.form in {"csv", "tsv"}), target)
+    if wanted.is_summary:
+        if not wanted.quiet:
+            work.report_columns()
+        summary.show(work, source, choice)
+    elif wanted.is_file or not wanted.as_json:
+        is_text = target.form in {"csv", "tsv"}
+        frame = _frame(work, choice, wanted, is_text=is_text)
+        output.write(without_formulas(frame) if wanted.guard and is_text else frame, target)
     if wanted.as_json:
-        output.print_json(_summary(work, source, choice, wanted))
-    if wanted.quiet:
+        output.print_json(_json(work, source, choice, wanted))
+    if wanted.quiet or wanted.is_summary:
         return
-    work.report_missing()
     if wanted.is_file or (sys.stderr is not None and sys.stderr.isatty()):
         work.report(wanted.out if wanted.is_file else None)
+    else:
+        work.report_columns()
+        work.report_remarks()
 
 
 def _frame(work: Work, choice: Choice, wanted: Output, *, is_text: bool) -> pl.DataFrame:
@@ -51,7 +62,7 @@ def _frame(work: Work, choice: Choice, wanted: Output, *, is_text: bool) -> pl.D
     labels = _labels(work.found.labels, work.features, wanted.label)
     if not wanted.keep and choice.id is None:
         return labels.to_frame()
-    frame = work.table.frame if is_text else typed(work.table, work.features.names)
+    frame = work.table.frame if is_text else typed(work.table, work.features.columns)
     return (frame if wanted.keep else frame.select(choice.id)).with_columns(labels)
 
 
@@ -64,7 +75,7 @@ def _labels(labels: Any, features: Features, name: str) -> pl.Series:
     return pl.Series(name, of_row).set(pl.Series(~features.used), None)
 
 
-def _summary(work: Work, source: Source, choice: Choice, wanted: Output) -> dict[str, Any]:
+def _json(work: Work, source: Source, choice: Choice, wanted: Output) -> dict[str, Any]:
     return {
         **work.as_json(source, choice),
         "sizes": work.found.sizes,

@@ -91,7 +91,7 @@ def run(
         with _status(f"{other.name}, {position} of {len(others)}", quiet):
             rows.append(_run(other, judge, rows[0]["n_clusters"], method.seed))
     if not quiet:
-        work.report_missing()
+        work.report_columns()
     if as_json:
         scored = {"silhouette_rows": len(judge.X[judge.sampled]), "methods": rows, "left_out": left_out}
         output.print_json({**work.as_json(source, choice), **scored})
@@ -126,10 +126,10 @@ def _reason_against(other: Other, n_rows: int) -> str | None:
 def _our_work(source: Source, choice: Choice, method: Method, truth: str | None, *, quiet: bool) -> Work:
     """Run kFuse, timed like the others: after a run on a few rows."""
     table = input.read(source)
-    features = fitting.features_of(table, choice, truth=truth)
+    features = fitting.features_of(table, choice, method, truth=truth)
     with suppress(CommandError):  # a method may fail on a few rows and succeed on all
         fitting.fit(features.X[:WARM_UP], method._replace(n_clusters=None), table.name, quiet=quiet)
-    return Work(table, features, fitting.fit(features.X, method, table.name, quiet=quiet))
+    return Work(table, features, fitting.fit_features(features, method, table.name, quiet=quiet))
 
 
 def _judge(work: Work, truth: str | None, seed: int) -> Judge:
@@ -223,7 +223,7 @@ def _print(rows: list[dict[str, Any]], left_out: dict[str, str], work: Work, jud
         if "failed" not in row:
             style = "bold" if row["method"] == OURS else ""
             table.add_row(*(Text(_cell(field, row[field]), style) for field in fields))
-    size = f"{counted(len(judge.X), 'row')}, {counted(len(work.features.names), 'column')}"
+    size = f"{counted(len(judge.X), 'row')}, {counted(len(work.features.columns), 'column')}"
     out.print(console.heading(f"{work.table.name}: {size}"))
     out.print(table)
     out.print()

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from rich.table import Table
 from rich.text import Text
 
 from kfuse import files, plots, tables
@@ -16,7 +15,6 @@ from kfuse.cli import console, fitting
 from kfuse.cli.fitting import Clustering
 from kfuse.cli.options import Method
 from kfuse.datasets import make_shapes
-from kfuse.tables.columns import scaled
 
 
 def run(folder: Path) -> None:
@@ -29,9 +27,10 @@ def run(folder: Path) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     X, _ = make_shapes()
-    found = fitting.fit(scaled(X, ["x", "y"]), Method(), "the demo data")
+    data = pl.DataFrame({"x": X[:, 0], "y": X[:, 1]})
+    found = fitting.fit(tables.features(data).X, Method(), "the demo data")
     contents = {
-        "data.csv": pl.DataFrame({"x": X[:, 0], "y": X[:, 1]}),
+        "data.csv": data,
         "labels.csv": pl.DataFrame({"label": found.labels}),
     }
     for name, content in contents.items():
@@ -57,7 +56,7 @@ def _figure(X: NDArray[np.float64], labels: NDArray[np.intp]) -> Any:
 def _print(found: Clustering, folder: Path, names: list[str]) -> None:
     out = console.console()
     out.print(console.heading(found.summary))
-    out.print(_size_table(found, console.bar_character(out)))
+    out.print(console.size_table(found.sizes, console.bar_character(out)))
     out.print()
     for name in names:
         out.print(Text.assemble(" Wrote ", (str(folder / name), "bold")), soft_wrap=True)
@@ -67,11 +66,3 @@ def _print(found: Clustering, folder: Path, names: list[str]) -> None:
     for again in (f"kfuse suggest {folder / 'data.csv'}", f"kfuse cluster {folder / 'data.csv'} -o labels.csv"):
         out.print(Text.assemble(" Next  ", (again, "bold")), soft_wrap=True)
     out.print()
-
-
-def _size_table(found: Clustering, character: str) -> Table:
-    table = console.table(["cluster", "rows", ""], left=[""])
-    for label, size in enumerate(found.sizes):
-        drawn = console.bar(size / found.sizes[0], character, plots.PALETTE[label % len(plots.PALETTE)])
-        table.add_row(str(label), f"{size:,}", drawn)
-    return table

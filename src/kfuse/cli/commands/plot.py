@@ -12,6 +12,7 @@ from kfuse.cli import fitting, input, output
 from kfuse.cli.errors import CommandError
 from kfuse.cli.fitting import Clustering
 from kfuse.cli.options import Choice, Method, Source
+from kfuse.plots.style import plain
 from kfuse.tables import Features
 
 EXTENSIONS = (".png", ".svg", ".pdf")
@@ -43,7 +44,6 @@ def run(source: Source, choice: Choice, method: Method, out: Path, kind: str, *,
     pyplot.close(ax.figure)
     files.write_file(out, content.getvalue())
     if not quiet:
-        work.report_missing()
         work.report(out)
 
 
@@ -65,7 +65,8 @@ def _in_the_plane(draw: Callable[..., Any]) -> Callable[[Clustering, Features], 
         has_plane = len(features.names) <= 2
         ax = draw(found, features.values if has_plane else features.X)
         if has_plane:
-            ax.set(xlabel=features.names[0], ylabel=features.names[1] if len(features.names) == 2 else "")
+            x, y = [*map(plain, features.names), ""][:2]
+            ax.set(xlabel=x, ylabel=y)
         return ax
 
     return drawn

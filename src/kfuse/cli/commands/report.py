@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from kfuse import report
-from kfuse.cli import fitting, input, output
-from kfuse.cli.errors import CommandError
+from kfuse.cli import fitting, input, output, summary
 from kfuse.cli.fitting import Work
 from kfuse.cli.options import Choice, Method, Source
+from kfuse.tables import gate
+from kfuse.wording import printable
 
 
 def run(source: Source, choice: Choice, method: Method, out: Path, title: str | None, *, quiet: bool) -> None:
@@ -28,25 +29,16 @@ def run(source: Source, choice: Choice, method: Method, out: Path, title: str | 
     """
     output.check_file(out, source.data)
     work = fitting.from_table(input.read(source), choice, method, quiet=quiet)
-    try:
-        report.write(
-            work.found.model,
-            work.features.values,
-            out,
-            names=work.features.names,
-            ids=_ids(work, choice.id),
-            title=title or source.data.name,
-        )
-    except ImportError as error:
-        raise CommandError(str(error)) from None
+    ids, name = _ids(work, choice.id), printable(title or source.data.name)
+    report.write(work.found.model, summary.telling_columns(work), out, ids=ids, title=name)
     if not quiet:
-        work.report_missing()
         work.report(out)
 
 
-def _ids(work: Work, column: str | None) -> list[Any] | None:
-    """Return names for the samples: a column, or row numbers of the table if some rows were dropped."""
+def _ids(work: Work, column: str | None) -> list[Any]:
+    """Return names for the samples: a column, or rows of the table, which messages count from 1."""
     used = work.features.used
     if column is not None:
+        gate.check_output(work.table.frame.select(column))
         return work.table.frame[column].filter(used).to_list()
-    return None if used.all() else used.nonzero()[0].tolist()
+    return (used.nonzero()[0] + 1).tolist()

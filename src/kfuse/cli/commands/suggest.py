@@ -33,11 +33,11 @@ def run(source: Source, choice: Choice, method: Method, most: int, *, as_json: b
     work = fitting.from_table(input.read(source), choice, method, quiet=quiet)
     ranked = suggestions(work.found.model, most)
     if not quiet:
-        work.report_missing()
+        work.report_columns()
     if as_json:
         output.print_json({**work.as_json(source, choice), "suggestions": ranked})
         return
-    rows, n_columns = counted(len(work.features.X), "row"), counted(len(work.features.names), "column")
+    rows, n_columns = counted(len(work.features.X), "row"), counted(len(work.features.columns), "column")
     _print(ranked, f"{work.table.name}: {rows}, {n_columns}")
 
 

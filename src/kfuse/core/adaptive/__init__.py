@@ -2,13 +2,15 @@
 
 It keeps the paper's ideas and makes each of them stable:
 
-- natural neighbours set the scale: k = max(nb), as printed, but at most 4 lambda, since hubs make it needlessly large;
+- natural neighbours set the scale: k = max(nb), as printed, but at most 4 lambda, since hubs make it needlessly large,
+  and each neighbourhood ends where a gap ends it;
 - sub-clusters are what climbs to one local density peak along natural neighbours (Definitions 4 to 6), in no order;
 - boundary connectivity counts the neighbours shared across the boundary (Definition 8), link by link;
 - density similarity compares the density on the boundary with that of both sides.
 
-`fit` is the line of stages, one file each: places, natural neighbours, density, peaks, links, bridges, fusion, the
-order in which merges are undone (`borders`), and their strength, from which `n_clusters` reads the number of clusters.
+`fit` is the line of stages, one file each: places, natural neighbours, neighbourhoods, density, peaks, links, bridges,
+fusion, the order in which merges are undone (`borders`), and what `n_clusters` reads the number of clusters from: the
+strength of merges, `valleys` of the density, and `islands` in the graph.
 """
 
 from __future__ import annotations
@@ -17,10 +19,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core import natural
-from kfuse.core.adaptive import borders, bridges, density, fusion, links, n_clusters, peaks, places
+from kfuse.core.adaptive import (
+    borders,
+    bridges,
+    density,
+    fusion,
+    islands,
+    links,
+    n_clusters,
+    neighborhoods,
+    peaks,
+    places,
+    valleys,
+)
 from kfuse.core.dendrogram import nodes_of_merges
 from kfuse.core.execution import Execution
-from kfuse.core.result import Result
+from kfuse.core.order import roots
+from kfuse.core.result import Borders, Result
 from kfuse.core.search import NeighborBlock, NeighborTable
 
 REACH = 4  # the most neighbours to link a sample with, in units of lambda: hubs make max(nb) needlessly large
@@ -32,17 +47,32 @@ def fit(neighbors: NeighborTable, execution: Execution) -> Result:
     with stage("neighbours"):
         distinct, neighbors = places.find_places(neighbors)
     with stage("natural neighbours"):
-        found = natural.find_natural_neighbors(neighbors, REACH)
+        found = natural.find_natural_neighbors(neighbors, REACH, is_last=True)
         k = min(found.n_neighbors, REACH * found.natural_value, neighbors.n_samples - 1)
         nearest = neighbors.collect(k)
+        own = neighborhoods.own_neighborhoods(nearest.indices, nearest.distances, execution)
     with stage("density"):
         rho = density.log_density(nearest.distances)
+        scales = valleys.choose_scales(nearest.distances)
     with stage("sub-clusters"):
-        basins = peaks.climb(nearest.indices, rho.values, found.natural_value, execution)
+        basins = peaks.climb(nearest.indices, own.counts, rho.values, found.natural_value, execution)
     with stage("merging"):
-        merges = merge(neighbors, nearest, rho.values, basins.labels, execution)
-    place, height = distinct.place, borders.heights(merges, found.natural_value)
+        graph = link(neighbors, nearest, own.counts, scales.radii, rho.values, basins.labels, execution)
+        merges = merge(graph, rho.values, basins.labels, execution)
+    place, height = distinct.place, borders.heights(merges, found.natural_value, own.dimension)
     order = borders.by_height(height)
+    children = nodes_of_merges(*merges.edge[order].T)
+    with stage("number of clusters"):
+        evidence = valleys.evidence_of_peaks(graph, basins.labels, scales)
+        parts = islands.Parts(children, basins.labels, np.unique(roots(basins.representatives)), rho.values)
+        seen = Borders(
+            strength=n_clusters.strengths(merges)[order],
+            is_valley=n_clusters.is_valley(merges)[order],
+            evidence=valleys.evidence_of_merges(children, evidence),
+            dimension=own.dimension,
+            n_peaks=valleys.count_peaks(evidence),
+            n_islands=islands.count_islands(nearest, neighbors.distances, parts, own.dimension, execution),
+        )
     return Result(
         natural_value=found.natural_value,
         n_neighbors=k,
@@ -51,24 +81,32 @@ def fit(neighbors: NeighborTable, execution: Execution) -> Result:
         representatives=distinct.first[basins.representatives][place],
         subclusters=basins.labels[place],
         left_out=_without_reverse_neighbors(distinct, found)[place],
-        children=nodes_of_merges(*merges.edge[order].T),
+        children=children,
         log_index=merges.log_index[order],
         height=height[order],
-        strength=n_clusters.strengths(merges)[order],
+        borders=seen,
         leaving=peaks.order_of_leaving(basins, rho.values)[place],
     )
 
 
-def merge(
+def link(
     neighbors: NeighborTable,
     nearest: NeighborBlock,
+    counts: NDArray[np.int32],
+    radii: NDArray[np.float64],
     log_density: NDArray[np.float64],
     labels: NDArray[np.intp],
     execution: Execution,
+) -> links.Links:
+    """Link the sub-clusters, so that all of them are connected."""
+    graph = links.links_between(nearest, counts, radii, labels, log_density, execution)
+    return bridges.with_bridges(graph, neighbors.search, nearest, counts, radii, log_density, labels)
+
+
+def merge(
+    graph: links.Links, log_density: NDArray[np.float64], labels: NDArray[np.intp], execution: Execution
 ) -> fusion.Merges:
     """Merge sub-clusters, the pair with the largest index first, down to one."""
-    graph = links.links_between(nearest, labels, log_density, execution)
-    graph = bridges.with_bridges(graph, neighbors.search, nearest, log_density, labels)
     sizes = np.bincount(labels).astype(np.float64)
     log_densities = np.bincount(labels, weights=log_density).astype(np.float64)
     return fusion.agglomerate(graph, fusion.Nodes(sizes, log_densities), execution)

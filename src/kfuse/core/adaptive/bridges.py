@@ -20,6 +20,8 @@ def with_bridges(
     links: Links,
     search: NeighborSearch,
     nearest: NeighborBlock,
+    counts: NDArray[np.int32],
+    radii: NDArray[np.float64],
     log_density: NDArray[np.float64],
     labels: NDArray[np.intp],
 ) -> Links:
@@ -32,17 +34,19 @@ def with_bridges(
     bridges = shortest_bridges(search, component[labels])
     if not bridges.first.size:
         return links
-    radius = nearest.distances[:, -1]
+    radius = nearest.distances[np.arange(labels.size), counts - 1]
     with np.errstate(divide="ignore"):
         covered = np.maximum(radius[bridges.first], radius[bridges.second]) / bridges.distance
     covered = np.clip(covered, np.finfo(float).tiny, 1.0)
     weight = np.full(bridges.first.size, 1.0 / (nearest.indices.shape[1] + 1) ** 2)
     level = np.minimum(log_density[bridges.first], log_density[bridges.second]) + np.log(covered)
+    gap = np.maximum(np.maximum(radii[bridges.first], radii[bridges.second]), bridges.distance[:, None])
     return Links(
         np.concatenate([links.first, labels[bridges.first].astype(np.int32)]),
         np.concatenate([links.second, labels[bridges.second].astype(np.int32)]),
         np.concatenate([links.weight, weight]),
         np.concatenate([links.level, weight * level]),
+        np.concatenate([links.gap, gap]),
     )
 
 

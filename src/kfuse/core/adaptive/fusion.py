@@ -32,6 +32,7 @@ class Merges(NamedTuple):
     """All merges in the order in which they happen, one entry each."""
 
     log_index: NDArray[np.float64]  # the logarithm of the fusion index
+    lowest_index: NDArray[np.float64]  # the smallest of this and of those of all merges inside the two
     log_weight: NDArray[np.float64]  # the logarithm of the weight of the links between the two
     level: NDArray[np.float64]  # the mean log-density along these links
     size: NDArray[np.float64]  # (n_merges, 2): how many samples the two have
@@ -73,7 +74,7 @@ NODE = np.dtype(
         ("mean_log_density", np.float64),
         ("head", np.int32),  # of the list of its links: an entry is 2 * link + (0 for its first end, 1 for its second)
         ("known", np.int32),  # the merging node's link to this one, NONE in between
-        ("padding", np.int64),
+        ("lowest_index", np.float64),  # of all merges inside
     ]
 )
 QUEUED = np.dtype([("value", np.float64), ("link", np.int64)])
@@ -95,6 +96,7 @@ def agglomerate(links: Links, nodes: Nodes, execution: Execution = SERIAL) -> Me
     n_merges, n_left = n_nodes - 1, n_links
     merges = Merges(
         log_index=np.empty(n_merges),
+        lowest_index=np.empty(n_merges),
         log_weight=np.empty(n_merges),
         level=np.empty(n_merges),
         size=np.empty((n_merges, 2)),
@@ -115,6 +117,7 @@ def fill(graph, links, nodes):
         node = graph.nodes[i]
         node.n_samples, node.log_density = nodes.size[i], nodes.log_density[i]
         node.head = node.known = NONE
+        node.lowest_index = np.inf
         note_node(node)
     for i in range(links.first.size):
         link = graph.links[i]
@@ -141,6 +144,7 @@ def merge_best(graph, n_left, begin, end, merges):
         node, other = graph.nodes[a], graph.nodes[b]
         node.n_samples += other.n_samples
         node.log_density += other.log_density
+        node.lowest_index = merges.lowest_index[merge]
         note_node(node)
         n_left = take_over(graph, a, b, n_left)
         update_indices(graph, a, n_left)
@@ -150,8 +154,9 @@ def merge_best(graph, n_left, begin, end, merges):
 @inner_kernel
 def record(graph, best, a, b, merge, merges):
     """Record what is merged, before it is."""
-    link = graph.links[best]
-    merges.log_index[merge], merges.log_weight[merge] = graph.queue[0].value, link.log_weight
+    link, log_index = graph.links[best], graph.queue[0].value
+    merges.log_index[merge], merges.log_weight[merge] = log_index, link.log_weight
+    merges.lowest_index[merge] = min(log_index, graph.nodes[a].lowest_index, graph.nodes[b].lowest_index)
     merges.level[merge] = link.level / link.weight
     merges.edge[merge, 0], merges.edge[merge, 1] = link.edge[0], link.edge[1]
     merges.size[merge, 0], merges.size[merge, 1] = graph.nodes[a].n_samples, graph.nodes[b].n_samples

@@ -1,9 +1,9 @@
 """The graph of shared neighbours between sub-clusters: which ones touch, how much, and at which density.
 
-Two samples are linked if one is among the other's k nearest. The link's weight is the squared share of neighbours that
-they have in common, a sample counting as its own neighbour here, and half of that if only one has the other as a
-neighbour. A link inside a cluster shares most neighbours, one across a gap few. Its level is the log-density of its
-sparser end.
+Two samples are linked if one is in the other's neighbourhood. The link's weight is the squared share that their
+neighbourhoods have in common, of the smaller of the two, where a sample counts as its own neighbour; and half of that
+if only one has the other as a neighbour. A link inside a cluster shares most neighbours, one across a gap few. Its
+level is the log-density of its sparser end.
 
 Links are added up as they are found, sub-cluster by sub-cluster, and never held one by one. A component that no link
 connects to the others gets a bridge: `bridges.py`.
@@ -32,45 +32,57 @@ class Links(NamedTuple):
     second: NDArray[np.int32]
     weight: NDArray[np.float64]
     level: NDArray[np.float64]  # the log-density along the link, times the weight, so that it adds up
+    gap: NDArray[np.float64]  # (n_links, n_scales): how far one must see to cross, see `valleys`
 
 
-class Neighborhoods(NamedTuple):
-    """The neighbours of each sample, and the last of them once more, where it is quickly found."""
+class NeighborLists(NamedTuple):
+    """The neighbourhood of each sample, and its last member once more, where it is quickly found."""
 
+    counts: NDArray[np.int32]  # how many of the neighbours below are in the neighbourhood
     indices: NDArray[np.int32]
     distances: NDArray[np.float64]
     farthest_indices: NDArray[np.int32]
     farthest_distances: NDArray[np.float64]
+    radii: NDArray[np.float64]  # (n_samples, n_scales): the distance to the M-th neighbour
 
 
 def links_between(
     nearest: NeighborBlock,
+    counts: NDArray[np.int32],
+    radii: NDArray[np.float64],
     labels: NDArray[np.intp],
     log_density: NDArray[np.float64],
     execution: Execution = SERIAL,
 ) -> Links:
-    """Sum up the links between each two sub-clusters."""
-    k = nearest.indices.shape[1]
+    """Sum up the links between each two sub-clusters; `counts` are the sizes of the neighbourhoods."""
+    k, n_scales = nearest.indices.shape[1], radii.shape[1]
     if k == 0:  # one sample
-        return Links(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.empty(0))
+        return _link_buffers(0, n_scales)
     members, starts = members_of(labels)
-    last = nearest.indices[:, -1].copy(), nearest.distances[:, -1].copy()
-    neighborhoods = Neighborhoods(nearest.indices, nearest.distances, *last)
+    last = np.arange(labels.size), counts - 1
+    farthest = nearest.indices[last], nearest.distances[last]
+    lists = NeighborLists(counts, nearest.indices, nearest.distances, *farthest, radii)
 
     def add_up(start: int, stop: int) -> Links:
         begin, end = np.searchsorted(starts[:-1], [start, stop])
-        links = _link_buffers(int(starts[end] - starts[begin]) * k)
-        marks = np.full(labels.size, NONE, np.int32), np.full(starts.size, NONE), np.empty(k + 1, np.int64)
-        count = add_up_links(members, starts, begin, end, neighborhoods, labels, log_density, links, marks)
+        links = _link_buffers(int(starts[end] - starts[begin]) * k, n_scales)
+        marks = (
+            np.full(labels.size, NONE, np.int32),
+            np.full(starts.size, NONE),
+            np.empty(k + 1, np.int64),
+            np.empty(k + 1),
+        )
+        count = add_up_links(members, starts, begin, end, lists, labels, log_density, links, marks)
         return Links(*(column[:count].copy() for column in links))
 
     found = execution.over_ranges(add_up, labels.size, max(SAMPLES_PER_PART, labels.size // 64))
     return _both_ways(Links(*(np.concatenate(columns) for columns in zip(*found, strict=True))), starts.size - 1)
 
 
-def _link_buffers(count: int) -> Links:
+def _link_buffers(count: int, n_scales: int) -> Links:
     """Return buffers that take memory only where they are written."""
-    return Links(np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count), np.empty(count))
+    ends = np.empty(count, np.int32), np.empty(count, np.int32)
+    return Links(*ends, np.empty(count), np.empty(count), np.empty((count, n_scales)))
 
 
 def members_of(labels: NDArray[np.intp]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -90,45 +102,55 @@ def put_together(labels, positions, members):
 
 
 @kernel
-def add_up_links(members, starts, begin, end, neighborhoods, labels, log_density, links, marks):
+def add_up_links(members, starts, begin, end, lists, labels, log_density, links, marks):
     """Add up the links that go out from a range of sub-clusters, each pair of samples on one side only."""
-    around, link_to, others = marks
-    n_around, count = neighborhoods.indices.shape[1] + 1, 0
+    around, link_to, others, lengths = marks
+    count = 0
     for own in range(begin, end):
         floor = count
         for member in range(starts[own], starts[own + 1]):
             sample = members[member]
-            n_others = list_links(sample, neighborhoods, labels, others)
+            n_others = list_links(sample, lists, labels, others, lengths)
             if n_others > 0:
-                mark_neighborhood(sample, neighborhoods.indices, around)
+                mark_neighborhood(sample, lists, around)
             for position in range(n_others):
                 other, is_mutual = others[position] >> 1, (others[position] & 1) == 1
-                shared = shared_neighbors(sample, other, neighborhoods.indices, around)
+                shared = shared_neighbors(sample, other, lists, around)
+                n_around = min(lists.counts[sample], lists.counts[other]) + 1
                 amount = link_weight(shared / n_around, is_mutual)
                 there = labels[other]
                 link = link_to[there]
                 if link < floor:
                     link = link_to[there] = count
                     links.first[link], links.second[link], links.weight[link], links.level[link] = own, there, 0.0, 0.0
+                    links.gap[link] = np.inf
                     count += 1
                 links.weight[link] += amount
                 links.level[link] += amount * min(log_density[sample], log_density[other])
+                narrow_gap(links.gap[link], lists.radii[sample], lists.radii[other], lengths[position])
     return count
 
 
+@inner_kernel
+def narrow_gap(gap, radii, other_radii, length):
+    """Take a link between two samples into account: at each scale, the shortest way across counts."""
+    for scale in range(gap.size):
+        gap[scale] = min(gap[scale], max(length, radii[scale], other_radii[scale]))
+
+
 @kernel
-def list_links(sample, neighborhoods, labels, others):
+def list_links(sample, lists, labels, others, lengths):
     """List the samples to link a sample with, as 2 * sample + (1 if each is a neighbour of the other), and count them.
 
     They are its neighbours in other sub-clusters, but for those that list the sample themselves.
     """
-    indices, distances, farthest_indices, farthest_distances = neighborhoods
+    counts, indices, distances, farthest_indices, farthest_distances = lists[:5]
     own, count = labels[sample], 0
-    for rank in range(indices.shape[1]):
+    for rank in range(counts[sample]):
         other = indices[sample, rank]
         is_mutual = is_within(distances[sample, rank], sample, farthest_distances[other], farthest_indices[other])
         # Without a branch, which would often be mispredicted: what is not counted is overwritten.
-        others[count] = 2 * other + is_mutual
+        others[count], lengths[count] = 2 * other + is_mutual, distances[sample, rank]
         count += (labels[other] > own) | ((labels[other] < own) & (not is_mutual))
     return count
 
@@ -140,19 +162,19 @@ def link_weight(share, is_mutual):
 
 
 @inner_kernel
-def mark_neighborhood(sample, indices, around):
+def mark_neighborhood(sample, lists, around):
     """Mark a sample and its neighbours."""
     around[sample] = sample
-    for rank in range(indices.shape[1]):
-        around[indices[sample, rank]] = sample
+    for rank in range(lists.counts[sample]):
+        around[lists.indices[sample, rank]] = sample
 
 
 @inner_kernel
-def shared_neighbors(sample, other, indices, around):
+def shared_neighbors(sample, other, lists, around):
     """Count what the neighbourhoods of two samples share, each with the sample itself; `other` is near `sample`."""
     shared = 1  # `other` itself
-    for rank in range(indices.shape[1]):
-        shared += around[np.uint32(indices[other, rank])] == sample
+    for rank in range(lists.counts[other]):
+        shared += around[np.uint32(lists.indices[other, rank])] == sample
     return shared
 
 
@@ -169,4 +191,5 @@ def _both_ways(links: Links, n_subclusters: int) -> Links:
         upper[starts],
         np.add.reduceat(links.weight[order], starts) if lower.size else links.weight,
         np.add.reduceat(links.level[order], starts) if lower.size else links.level,
+        np.minimum.reduceat(links.gap[order], starts, axis=0) if lower.size else links.gap,
     )

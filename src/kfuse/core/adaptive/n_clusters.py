@@ -1,10 +1,14 @@
-"""The number of clusters, read from the merges.
+"""The number of clusters: what the borders between them look like in the tree.
 
-A merge of two parts is judged by what is usual in the same tree for parts of that size. Inside a cluster, merges are
-about as strong as usual; a border between clusters is a merge that is much weaker. So sorted by strength, the merges
-fall into borders and others, with a step in between, and there is one cluster more than there are borders.
+Three signs speak for a border, and the number is the largest that one of them supports, at one level of significance.
 
-Chance makes steps, too. So a step counts only if it is high, and the higher it must be the fewer borders lie below it.
+- **A step.** A merge of two parts is judged by what is usual in the same tree for parts of that size. Inside a cluster,
+  merges are about as strong as usual; a border is a merge that is much weaker. A cut into n clusters undoes the highest
+  merges across a valley. If these are the borders, there is a step from the strongest of them to the weakest one that
+  is kept. Chance makes steps as well, the higher the fewer dimensions there are, so a step counts only if it is higher
+  than that; peaks on both sides of all borders count towards it, the lack of them against it.
+- **Peaks** of the density that stand out: `valleys`.
+- **Islands** that few neighbours leave or enter: `islands`.
 """
 
 from __future__ import annotations
@@ -16,9 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core.adaptive.fusion import Merges
+from kfuse.core.adaptive.neighborhoods import FEWEST_NEIGHBORS
+from kfuse.core.adaptive.valleys import LEVEL
+from kfuse.core.result import Borders
 
 ALLOWANCE = 4.0  # of log-strength for a part of one sample, decreasing with the square root of its size: chance
-LEAST_STEP = 0.5  # of log-strength between one border and the other merges; structureless data seldom has more
+STEP_IN_ONE_DIMENSION, STEP_DECREASE = 1.5, 1.3  # the least step of log-strength is 1.5 / m^1.3
+NEGLIGIBLE = 1e-6  # a difference in log-density, as rounding makes it
+AMPLE = 3.0  # times the evidence that is needed: more of it makes no step better
 
 
 class Evidence(NamedTuple):
@@ -59,45 +68,69 @@ def _median_line(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.f
     return fitted
 
 
-def suggest(strength: NDArray[np.float64], n_samples: int, n: int) -> list[Evidence]:
-    """Rank the numbers of clusters, the best first, then by decreasing contrast."""
-    ascending = np.sort(strength)
-    chosen = _choose(ascending)
-    others = sorted(
-        (s for s in _alternatives(ascending, n_samples) if s.n_clusters != chosen), key=lambda s: -s.contrast
-    )
-    return [_evidence(ascending, chosen), *others][:n]
+def is_valley(merges: Merges) -> NDArray[np.bool_]:
+    """Return whether both sides of each merge are denser, on average, than the border between them.
+
+    A few samples have no density of their own: outliers, however far away they are, are no side of a border.
+    """
+    is_denser = merges.density.min(axis=1) > merges.level + NEGLIGIBLE
+    return is_denser & (merges.size.min(axis=1) >= FEWEST_NEIGHBORS)
 
 
-def _choose(ascending: NDArray[np.float64]) -> int:
-    """Return the number with the largest contrast of those that are clear; one if none is."""
-    clear = np.flatnonzero(_is_clear(ascending))
-    if not clear.size:
-        return 1
-    level = ascending / (1 + ascending)
-    return 2 + int(clear[np.argmax(level[clear + 1] - level[clear])])
+def suggest(borders: Borders, n_samples: int, n: int) -> list[Evidence]:
+    """Rank the numbers of clusters, the best first, then by decreasing contrast; `borders` are in the tree's order."""
+    weakest_inside = np.append(np.minimum.accumulate(borders.strength)[::-1], np.inf)
+    strongest_border = np.append(0.0, np.maximum.accumulate(borders.strength[::-1]))
+    chosen = count_clusters(borders)
+    numbers = sorted({chosen, *range(2, _count_considered(strongest_border, n_samples) + 1)})
+    evidence = [_evidence(number, strongest_border[number - 1], weakest_inside[number - 1]) for number in numbers]
+    return sorted(evidence, key=lambda one: (one.n_clusters != chosen, -one.contrast))[:n]
 
 
-def _is_clear(ascending: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return whether 1, 2, ... borders are weaker than usual and set apart by a step that is too high for chance.
+def _evidence(n_clusters: int, border: float, inside: float) -> Evidence:
+    """Return the step from the strongest border to the weakest merge inside, each as s / (1 + s), or 0."""
+    above = inside / (1 + inside) if np.isfinite(inside) else 1.0
+    contrast = max(above - border / (1 + border), 0.0)
+    return Evidence(n_clusters, float(contrast), float(border), float(inside))
+
+
+def count_clusters(borders: Borders) -> int:
+    """Return the largest number of clusters that one of the signs supports."""
+    most = borders.strength.size
+    return 1 + min(most, max(count_below_step(borders), borders.n_peaks, borders.n_islands))
+
+
+def count_below_step(borders: Borders) -> int:
+    """Count the borders below the best step of those that are too high for chance.
 
     Above many borders a step is hardly chance: all of them would have to be weak by chance. So it is multiplied by the
-    square root of their number, as for a mean of that many.
+    square root of their number, as for a mean of that many. The best step has the largest contrast, where one whose
+    evidence is just enough counts a third of one with ample evidence.
     """
-    n_borders = np.arange(1, ascending.size)
-    step = np.diff(np.log(ascending))
-    return (ascending[:-1] < 1) & (np.sqrt(n_borders) * step >= LEAST_STEP)
+    highest_first = np.flatnonzero(borders.is_valley)[::-1]
+    strength = borders.strength[highest_first]
+    if strength.size < 2:
+        return 0
+    border, inside = np.maximum.accumulate(strength)[:-1], np.minimum.accumulate(strength[::-1])[::-1][1:]
+    step = np.log(inside) - np.log(border)
+    least = STEP_IN_ONE_DIMENSION / max(borders.dimension, 1.0) ** STEP_DECREASE
+    of_step = np.sqrt(np.arange(1, strength.size)) * step / least
+    evidence = of_step + evidence_on_both_sides(borders.evidence[highest_first])
+    clear = np.flatnonzero((border < 1) & (step > 0) & (evidence >= 1))
+    contrast = inside / (1 + inside) - border / (1 + border)
+    return 1 + int(clear[np.argmax((contrast * np.minimum(evidence, AMPLE))[clear])]) if clear.size else 0
 
 
-def _alternatives(ascending: NDArray[np.float64], n_samples: int) -> list[Evidence]:
+def evidence_on_both_sides(evidence: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the evidence for peaks on both sides of the first 1, 2, ... borders, from -1 to 1, where 1 is significant.
+
+    It is that of the border with the least; a border that is too small to be tested counts neither for nor against it.
+    """
+    tested = np.where(np.isneginf(evidence), 0.0, evidence)
+    return np.clip(np.minimum.accumulate(tested)[:-1] / -math.log(LEVEL), -1.0, 1.0)
+
+
+def _count_considered(strongest_border: NDArray[np.float64], n_samples: int) -> int:
     """Consider every number up to the root of n, and further while the merges undone are weaker than usual."""
-    weak = int(np.searchsorted(ascending, 1.0))
-    most = min(ascending.size, max(math.isqrt(n_samples), weak + 1))
-    return [_evidence(ascending, n_clusters) for n_clusters in range(2, most + 1)]
-
-
-def _evidence(ascending: NDArray[np.float64], n_clusters: int) -> Evidence:
-    border = float(ascending[n_clusters - 2]) if n_clusters > 1 else 0.0
-    inside = float(ascending[n_clusters - 1]) if n_clusters <= ascending.size else np.inf
-    level_inside = inside / (1 + inside) if np.isfinite(inside) else 1.0
-    return Evidence(n_clusters, level_inside - border / (1 + border), border, inside)
+    weak = int(np.searchsorted(strongest_border[1:], 1.0))
+    return max(1, min(strongest_border.size - 1, max(math.isqrt(n_samples), weak + 1)))

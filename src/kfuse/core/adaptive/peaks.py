@@ -24,19 +24,21 @@ class Basins(NamedTuple):
 
 def climb(
     indices: NDArray[np.int32],
+    counts: NDArray[np.int32],
     log_density: NDArray[np.float64],
     natural_value: int,
     execution: Execution = SERIAL,
 ) -> Basins:
     """Follow each sample's representative up to a local density peak.
 
-    A sample looks among its sqrt(lambda) nearest: short steps make small, pure sub-clusters, and merging does the rest.
+    A sample looks among its sqrt(lambda) nearest, inside of its neighbourhood: short steps make small, pure
+    sub-clusters, and merging does the rest.
     """
     n_samples, step = indices.shape[0], math.ceil(math.sqrt(natural_value))
-    representatives = np.arange(n_samples)
+    representatives, nearest = np.arange(n_samples), np.minimum(counts, step)
 
     def find(start: int, stop: int) -> None:
-        densest_mutual(indices[:, :step], log_density, representatives, start, stop)
+        densest_mutual(indices[:, :step], nearest, log_density, representatives, start, stop)
 
     Execution(execution.n_threads).over_ranges(find, n_samples, SAMPLES_PER_PART)
     number = np.cumsum(representatives == np.arange(n_samples)) - 1
@@ -56,20 +58,21 @@ def order_of_leaving(basins: Basins, log_density: NDArray[np.float64]) -> NDArra
 
 
 @kernel
-def densest_mutual(indices, log_density, representatives, start, stop):
+def densest_mutual(indices, counts, log_density, representatives, start, stop):
     """Find the densest of each sample and its natural neighbours: those that have it as a neighbour too."""
     for sample in range(start, stop):
         best = sample
-        for other in indices[sample]:
-            if log_density[other] > log_density[best] and contains(indices[other], sample):
+        for rank in range(counts[sample]):
+            other = indices[sample, rank]
+            if log_density[other] > log_density[best] and contains(indices[other], counts[other], sample):
                 best = other
         representatives[sample] = best
 
 
 @inner_kernel
-def contains(neighbors, sample):
-    """Return whether a sample is among some neighbours."""
+def contains(neighbors, count, sample):
+    """Return whether a sample is among the first neighbours."""
     found = False
-    for near in neighbors:
-        found |= near == sample
+    for rank in range(count):
+        found |= neighbors[rank] == sample
     return found

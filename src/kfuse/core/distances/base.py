@@ -34,6 +34,9 @@ class Distances(Protocol):
     def rows(self, samples: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the distances from `samples` to every sample, one row each."""
 
+    def pairs(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the distance between each two samples; infinite if it is not known."""
+
     def subset(self, kept: NDArray[np.intp]) -> Distances:
         """Return the same distances between some of the samples."""
 

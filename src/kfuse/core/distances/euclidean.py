@@ -13,6 +13,7 @@ from kfuse.core.distances.base import unit_of
 from kfuse.core.kernels import kernel
 
 COLUMNS_AT_A_TIME = 2048  # of a row of distances: they stay in the fastest cache
+ENTRIES_AT_A_TIME = 2**20  # of coordinates of pairs
 
 
 @kernel
@@ -73,6 +74,15 @@ class EuclideanDistances:
 
     def rows(self, samples: NDArray[np.intp]) -> NDArray[np.float64]:
         return self.between(self.points[samples])
+
+    def pairs(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.float64]:
+        found = np.empty(first.size)
+        size = max(1, ENTRIES_AT_A_TIME // max(1, self.points.shape[1]))
+        for start in range(0, first.size, size):
+            part = slice(start, start + size)
+            difference = self.points[first[part]].astype(np.float64) - self.points[second[part]]
+            found[part] = np.sqrt((difference * difference).sum(axis=1))
+        return self.finish(found)
 
     def between(self, queries: NDArray[Any]) -> NDArray[np.float64]:
         """Return the distances from points that need not be samples."""

@@ -59,6 +59,9 @@ class GraphDistances:
             row[self.indices[stored]] = self.data[stored]
         return out
 
+    def pairs(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.float64]:
+        return np.full(first.size, np.inf)  # few are stored
+
 
 def nearest_stored(graph: Any) -> NDArray[np.intp]:
     """Return the column of the nearest stored entry of each row, the first of several."""

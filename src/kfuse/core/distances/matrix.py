@@ -27,5 +27,10 @@ class MatrixDistances:
         rows = np.ascontiguousarray(rows, dtype=np.float64)
         return rows if self.unit == 1 else rows / self.unit
 
+    def pairs(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.float64]:
+        if self.kept is not None:
+            first, second = self.kept[first], self.kept[second]
+        return self.matrix[first, second].astype(np.float64) / self.unit
+
     def subset(self, kept: NDArray[np.intp]) -> MatrixDistances:
         return MatrixDistances(self.matrix, kept if self.kept is None else self.kept[kept], self.unit)

@@ -4,7 +4,8 @@ A new kind of search is a new file with a class that overrides what it can do fa
 """
 
 from kfuse.core.search.base import Bridges, NeighborBlock, NeighborSearch
-from kfuse.core.search.choose import choose_search, nearest_samples
+from kfuse.core.search.choose import choose_search
+from kfuse.core.search.prediction import NearestSamples
 from kfuse.core.search.table import NeighborTable
 
-__all__ = ["Bridges", "NeighborBlock", "NeighborSearch", "NeighborTable", "choose_search", "nearest_samples"]
+__all__ = ["Bridges", "NearestSamples", "NeighborBlock", "NeighborSearch", "NeighborTable", "choose_search"]

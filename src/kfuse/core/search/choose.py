@@ -7,11 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from kfuse.core.distances import EuclideanDistances, GraphDistances, distances_for
-from kfuse.core.distances.graph import nearest_stored
 from kfuse.core.execution import SERIAL, Execution
 from kfuse.core.search.approximate import ApproximateSearch
 from kfuse.core.search.base import NeighborSearch
@@ -86,17 +83,3 @@ def _trial_time(search: NeighborSearch, k: int = INITIAL_COUNT) -> float:
     start = time.thread_time()
     search.query(rows, k)
     return time.thread_time() - start
-
-
-def nearest_samples(fitted: Any, X: Any, metric: str | Callable[..., float]) -> NDArray[np.intp]:
-    """Find the nearest sample of a fit for each new sample, the first of several.
-
-    With ``metric="precomputed"``, X holds the distances of new samples to those of the fit.
-    """
-    if isinstance(metric, str) and metric == "precomputed":
-        return nearest_stored(X) if issparse(X) else np.argmin(X, axis=1)
-    distances = distances_for(fitted, metric)
-    queries = distances.prepare(X)
-    is_tree = isinstance(distances, EuclideanDistances) and suits_kd_tree(distances)
-    search = KDTreeSearch(distances) if is_tree else RowSearch(distances)
-    return search.nearest(queries)

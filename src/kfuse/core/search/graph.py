@@ -28,7 +28,7 @@ class GraphSearch(NeighborSearch):
             sample = self.distances.samples[self.distances.stored_counts.argmin()]
             raise ValueError(
                 f"The precomputed graph has only {self.most_neighbors} distinct neighbours for sample {sample}, but "
-                f"this data needs at least {k}: build the graph with n_neighbors={k} or more, not counting duplicates."
+                f"this data needs about {k}: build the graph with n_neighbors={k} or more, not counting duplicates."
             )
         positions = self.distances.indptr[rows][:, None] + np.arange(k)
         return NeighborBlock(rows, self._indices[positions], self._data[positions])

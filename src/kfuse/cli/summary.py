@@ -1,0 +1,111 @@
+"""The summary of a clustering for people to read: sizes, what the clusters are, how sure, and what to do next."""
+
+from __future__ import annotations
+
+import polars as pl
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from kfuse import description, tables
+from kfuse.cli import console
+from kfuse.cli.errors import in_options, in_shell
+from kfuse.cli.fitting import Work
+from kfuse.cli.options import STREAM, Choice, Source
+from kfuse.drawing.palette import PALETTE
+from kfuse.tables.columns import typed
+from kfuse.tables.remarks import LEAST_CONTRAST
+from kfuse.wording import counted
+
+CLEAR = 0.2  # the contrast from which a number of clusters is clear
+MOST_SUGGESTED = 4
+MOST_SENTENCES = 20
+SILENT = {"identifier", "text", "constant"}  # roles of columns that tell nothing about clusters
+
+
+def show(work: Work, source: Source, choice: Choice) -> None:
+    """Print the summary to standard output.
+
+    Parameters
+    ----------
+    work : Work
+        The table and its clustering.
+    source, choice : Source, Choice
+        What the command was asked for, to spell the next commands.
+    """
+    out = console.console()
+    n_columns = counted(len(work.features.columns), "column")
+    out.print(console.heading(f"{work.table.name}: {work.found.summary}, by {n_columns}"))
+    out.print(console.size_table(work.found.sizes, console.bar_character(out)))
+    out.print()
+    _print_sentences(out, sentences(work))
+    for line in (confidence(work), *(f"Beware: {one}." for one in _other_remarks(work))):
+        out.print(Padding(Text(line), (0, 0, 0, 1), expand=False))
+    out.print()
+    _next_steps(out, work, source, choice)
+
+
+def sentences(work: Work) -> list[str]:
+    """Return one sentence for each cluster about what sets it apart, by all columns that can say something."""
+    return description.sentences(work.found.model, telling_columns(work))
+
+
+def telling_columns(work: Work) -> pl.DataFrame:
+    """Return the columns that can say something about clusters, as they are in the table, for the rows clustered."""
+    names = [one.column for one in work.features.decisions if one.used or one.role not in SILENT]
+    return typed(work.table, names).select(names).filter(work.features.used)
+
+
+def _print_sentences(out: Console, found: list[str]) -> None:
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(justify="right")
+    for label, sentence in enumerate(found[:MOST_SENTENCES]):
+        grid.add_row(Text(f" {label}", f"bold {PALETTE[label % len(PALETTE)]}"), Text(sentence))
+    out.print(grid)
+    out.print()
+
+
+def confidence(work: Work) -> str:
+    """Say how clearly the number of clusters stands out, and which other numbers do."""
+    ranked = work.found.model.tree_.suggest(MOST_SUGGESTED + 1)
+    n_clusters, noise = len(work.found.sizes), int((work.found.labels < 0).sum())
+    others = ", ".join(f"{one.n_clusters:,}" for one in ranked if one.n_clusters != n_clusters)
+    also = f" Other numbers to look at: {others}." if others else ""
+    outliers = f" {counted(noise, 'row')} are noise." if noise else ""
+    if not work.found.number_found:
+        return f"The number of clusters was given; by itself, the data suggests {ranked[0].n_clusters:,}.{outliers}"
+    if n_clusters == 1:
+        return f"No number of clusters stands out, so the data counts as one.{also}{outliers}"
+    contrast = ranked[0].contrast
+    how = "clearly" if contrast >= CLEAR else "somewhat" if contrast >= LEAST_CONTRAST else "little"
+    return f"The number {n_clusters:,} stands out {how} (contrast {contrast:.3f} of at most 1).{also}{outliers}"
+
+
+def _other_remarks(work: Work) -> list[str]:
+    """Return what to beware of, but for a number of clusters that stands out little, which `confidence` says."""
+    found = tables.advice(work.features, work.found.model)
+    return [in_options(one) for one in found if one.about != "contrast"]
+
+
+def _next_steps(out: Console, work: Work, source: Source, choice: Choice) -> None:
+    """List commands to continue with, with the same choice of columns."""
+    data = in_shell(str(source.data)) if source.data != STREAM else "-"
+    options = "".join(f" --{name} {value}" for name, value in _spelled(choice))
+    found = len(work.found.sizes)
+    given = "" if work.found.number_found else f" -k {found}"
+    other = next((one.n_clusters for one in work.found.model.tree_.suggest() if one.n_clusters not in {1, found}), 2)
+    steps = {
+        f"kfuse cluster {data}{options}{given} -o labels.csv": "write the labels",
+        f"kfuse cluster {data}{options} -k {other}": "another number of clusters",
+        f"kfuse report {data}{options}{given}": "explore them in a browser",
+    }
+    for position, (command, purpose) in enumerate(steps.items()):
+        start = "Next" if position == 0 else "    "
+        out.print(Text.assemble(f" {start}  ", (command, "bold"), (f"  # {purpose}", "dim")), soft_wrap=True)
+    out.print()
+
+
+def _spelled(choice: Choice) -> list[tuple[str, str]]:
+    given = {name: getattr(choice, name) for name in ("columns", "exclude", "category", "number", "id")}
+    return [(name, in_shell(value)) for name, value in given.items() if value is not None]

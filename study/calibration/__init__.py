@@ -1,0 +1,1 @@
+"""The calibration of the number of clusters; run ``python -m study.calibration``."""

@@ -1,0 +1,255 @@
+"""What people see: the summary on a terminal, what became of the columns, shell completion, and odd files."""
+
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from kfuse import KFuse, tables
+from kfuse.cli import decisions, fitting, summary
+from kfuse.cli.options import Choice, Method, Source
+from tests.cli.command_line import DATA, TWO, call, fails, needs_posix
+from tests.tables.lookalikes import TABLES, airports, penguins
+
+
+def on_a_terminal(*arguments):
+    """Run a command with standard output and standard error on one pseudo-terminal."""
+    ours, theirs = os.openpty()
+    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "xterm"}
+    command = [sys.executable, "-m", "kfuse.cli", *map(str, arguments)]
+    shown = []
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        with suppress(OSError):  # raised by Linux when the other end is closed
+            while part := os.read(ours, 1 << 16):
+                shown.append(part)
+    os.close(ours)
+    text = b"".join(shown).decode().replace("\r\n", "\n")
+    return process.returncode, re.sub(r"\x1b\[[\d;]*[A-Za-z]|\r", "", text)
+
+
+def shown(frame, capsys, method=None, choice=None):
+    method, choice = method or Method(), choice or Choice()
+    table = tables.Table(frame, frame.columns, is_text=False, name="data.csv")
+    work = fitting.from_table(table, choice, method, quiet=True)
+    summary.show(work, Source(Path("my data.csv")), choice)
+    return " ".join(capsys.readouterr().out.split())
+
+
+class TestTerminal:
+    @needs_posix
+    def test_shows_a_summary_instead_of_labels(self, tmp_path):
+        path = tmp_path / "penguins.csv"
+        penguins().write_csv(path)
+        code, text = on_a_terminal("cluster", path, "-k", "3")
+        assert code == 0
+        words = (
+            "species",
+            "one-hot",
+            "clustered by",
+            "239 rows, 3 clusters",
+            "cluster",
+            "share",
+            "Next",
+            "-o labels.csv",
+        )
+        flowing = " ".join(text.split())  # a long path breaks lines
+        for word in words:
+            assert word in flowing
+        assert "1 row with too many missing values: no label" in text
+        assert not re.search(r"^label$", text, re.MULTILINE)
+
+    @needs_posix
+    @pytest.mark.parametrize("options", [["-o", "-"], ["--to", "csv"], ["--keep"]])
+    def test_shows_labels_if_asked_to(self, data, options):
+        code, text = on_a_terminal("cluster", data, "-k", "2", *options)
+        assert code == 0
+        assert "label\n" in text
+        assert "Next" not in text
+
+
+class TestSummary:
+    def test_every_cluster_has_a_sentence(self, capsys):
+        said = shown(penguins(), capsys, Method(n_clusters=3))
+        assert said.count(" rows: ") == 3
+        assert "species = Gentoo" in said
+        assert "The number of clusters was given; by itself, the data suggests" in said
+
+    def test_next_commands_keep_the_choice(self, capsys):
+        said = shown(penguins(), capsys, choice=Choice(exclude="species", number="year"))
+        assert "kfuse cluster 'my data.csv' --exclude species --number year -o labels.csv" in said
+        assert "kfuse report 'my data.csv' --exclude species --number year" in said
+
+    def test_next_commands_keep_the_number_and_offer_another(self, capsys):
+        said = shown(penguins(), capsys, Method(n_clusters=3))
+        assert "kfuse cluster 'my data.csv' -k 3 -o labels.csv" in said
+        assert "kfuse report 'my data.csv' -k 3" in said
+        other = re.search(r"-k (\d+) # another number", said)
+        assert other[1] not in ("1", "3")
+
+    def test_how_clearly_the_number_stands_out(self, capsys, monkeypatch):
+        frame = pl.DataFrame(np.random.default_rng(0).normal(size=(90, 2)) + 9 * (np.arange(90) % 3)[:, None])
+        for contrast, word in ((0.5, "clearly"), (0.1, "somewhat"), (0.01, "little")):
+            suggest = KFuse().fit(frame).tree_.suggest
+
+            def ranked(_, n=5, contrast=contrast, suggest=suggest):
+                return [one._replace(contrast=contrast) for one in suggest(n)]
+
+            monkeypatch.setattr("kfuse.tree.FusionTree.suggest", ranked)
+            said = shown(frame, capsys)
+            assert f"The number 3 stands out {word} (contrast {contrast:.3f} of at most 1)." in said
+            assert "nearly as good" not in said  # said once is enough
+
+    def test_one_cluster(self, capsys):
+        said = shown(pl.DataFrame({"x": [1.0] * 30}), capsys)
+        assert "No number of clusters stands out, so the data counts as one." in said
+
+    def test_noise_and_warnings(self, capsys):
+        X = np.vstack([np.random.default_rng(0).normal(size=(60, 2)), [[40, 40]]])
+        frame = pl.DataFrame(X, schema=["x", "y"]).with_columns(row=pl.Series(range(61)))
+        said = shown(frame, capsys, Method(outliers="label"), Choice(columns="row,x,y"))
+        assert "are noise." in said
+        assert "Beware: column 'row' counts the rows: leave it out with --exclude row." in said
+
+    def test_many_clusters_are_not_all_shown(self, capsys):
+        X = np.repeat(np.arange(25.0), 8)[:, None] * 50 + np.random.default_rng(0).normal(size=(200, 2))
+        said = shown(pl.DataFrame(X), capsys, Method(n_clusters=25))
+        assert re.search(r" 20 to 24 \d+ \d+\.\d% ", said)
+        assert said.count(" rows: ") == 20
+
+
+class TestColumns:
+    @pytest.mark.parametrize("name", sorted(TABLES))
+    def test_tables_cluster_at_the_first_try(self, name, tmp_path):
+        path = tmp_path / f"{name}.csv"
+        frame = TABLES[name]()
+        frame.write_csv(path)
+        result = call("cluster", path)
+        assert result.exit_code == 0
+        assert len(result.stdout.splitlines()) == frame.height + 1
+        found = tables.features(tables.read(path))
+        for one in found.decisions:
+            assert re.search(rf"^ {re.escape(one.column or '(no name)')} +{one.role} ", result.stderr, re.MULTILINE)
+        listed = json.loads(call("cluster", path, "--json", "-q").stdout)["decisions"]
+        assert [one["column"] for one in listed] == frame.columns
+        assert [one["used"] for one in listed] == [one.used for one in found.decisions]
+
+    def test_an_index_is_not_clustered_by(self):
+        """The table that had three clusters because of its row numbers."""
+        rng = np.random.default_rng(0)
+        frame = pl.DataFrame({"x": rng.normal(size=120) + 9 * (np.arange(120) % 2), "y": rng.normal(size=120)})
+        plain = call("cluster", "-", stdin=frame.write_csv()).stdout
+        for name in ("", "Unnamed: 0", "n"):
+            indexed = frame.select(pl.Series(name, range(120)), "x", "y").write_csv()
+            assert call("cluster", "-", stdin=indexed).stdout == plain
+
+    def test_quiet_and_ordinary_tables_say_nothing(self, data):
+        assert call("cluster", data, "-k", 2).stderr == ""
+        assert call("cluster", "-", "-k", 2, "-q", stdin=penguins().write_csv()).stderr == ""
+
+    def test_columns_that_the_user_leaves_out_are_no_news(self):
+        text = "name," + DATA.replace("\n", "\nn,").removesuffix("n,")
+        for options in (["--columns", "x,y"], ["--exclude", "name"]):
+            result = call("cluster", "-", "-k", 2, *options, stdin=text)
+            assert (result.stdout, result.stderr) == (TWO, "")
+
+    def test_options_overrule(self):
+        text = penguins().write_csv()
+        options = ["--exclude", "species", "--category", "year", "--number", "sex", "--json"]
+        fails(call("cluster", "-", *options, stdin=text), "column 'sex' has no numbers", "--category sex")
+        found = json.loads(call("cluster", "-", *options[:4], "--json", stdin=text).stdout)
+        roles = {one["column"]: one["role"] for one in found["decisions"]}
+        assert roles["year"] == "category"
+        assert "species" not in found["columns"]
+
+    def test_wide_tables_are_short(self):
+        frame = pl.DataFrame(np.random.default_rng(0).normal(size=(30, 60))).with_columns(c=pl.lit("x"))
+        rows = list(decisions.rows(tables.features(frame).decisions))
+        assert len(rows) == 2
+        assert rows[0][1].endswith(" and 54 more")
+
+    @pytest.mark.parametrize("how", ["auto", "minmax", "standard", "robust", "log", "none"])
+    def test_every_scale(self, how):
+        found = json.loads(call("cluster", "-", "--scale", how, "--json", stdin=TABLES["movies"]().write_csv()).stdout)
+        assert found["scale"] == how
+        titles = {one["column"]: one["scaling"] for one in found["decisions"]}
+        expected = {"auto": "log", "minmax": "min-max", "none": "as it is"}.get(how, how)
+        assert titles["votes"] == expected
+
+    def test_warnings_are_told_in_pipes_and_in_json(self):
+        frame = pl.DataFrame({"n": range(50), "x": np.random.default_rng(0).random(50)})
+        options = ("cluster", "-", "--columns", "n,x")
+        warning = "column 'n' counts the rows: leave it out with --exclude n"
+        assert f"kfuse: warning: {warning}\n" in call(*options, stdin=frame.write_csv()).stderr
+        assert warning in json.loads(call(*options, "--json", stdin=frame.write_csv()).stdout)["warnings"]
+
+
+class TestPlaces:
+    def test_haversine_by_name(self):
+        frame = airports()
+        expected = KFuse(2, metric="haversine").fit_predict(np.radians(frame.select("lat", "lon").to_numpy()))
+        result = call("cluster", "-", "-k", 2, "--metric", "haversine", stdin=frame.write_csv())
+        assert pl.read_csv(result.stdout.encode())["label"].to_list() == expected.tolist()
+        assert "the haversine distance is of places alone" in result.stderr
+
+    def test_haversine_without_places(self, data):
+        assert call("cluster", data, "-k", 2, "--metric", "haversine").exit_code == 0  # two columns of degrees
+        fails(call("cluster", data, "--columns", "x", "--metric", "haversine"), "latitude and longitude", "--columns")
+
+    def test_other_metrics_see_numbers(self):
+        found = json.loads(call("cluster", "-", "--metric", "manhattan", "--json", stdin=airports().write_csv()).stdout)
+        assert {one["scaling"] for one in found["decisions"] if one["column"] in {"lat", "lon"}} == {"min-max"}
+
+
+class TestFiles:
+    @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+    def test_pickles_are_told_what_they_are(self, tmp_path, protocol):
+        path = tmp_path / "data.pkl"
+        path.write_bytes(pickle.dumps({"x": [1, 2]}, protocol=protocol))
+        fails(call("cluster", path), "data.pkl is a Python pickle", "run code", "to_parquet")
+        if protocol >= 2:
+            path.rename(tmp_path / "data.csv")
+            fails(call("cluster", tmp_path / "data.csv"), "is a Python pickle")
+
+    @pytest.mark.parametrize(
+        ("content", "words"), [(b"SQLite format 3\0abc", "SQLite"), (b"\x89HDF\r\n", "HDF5"), (b"%PDF-1.4", "PDF")]
+    )
+    def test_other_files(self, content, words):
+        fails(call("cluster", "-", stdin=content), words, "CSV")
+
+    def test_decimal_commas(self):
+        text = DATA.replace(",", ";").replace(".", ",")
+        assert call("cluster", "-", "-k", 2, "--separator", ";", stdin=text).stdout == TWO
+        kept = call("cluster", "-", "-k", 2, "--separator", ";", "--keep", "--to", "jsonl", stdin=text).stdout
+        assert kept.splitlines()[1] == '{"x":0.1,"y":0.0,"label":0}'
+
+    def test_rows_count_from_one_with_those_that_were_dropped(self):
+        text = "x,y\n1,2\n,1\n0,0\n3,1\n"
+        options = ("cluster", "-", "--metric", "cosine", "--missing", "drop", "--scale", "none")
+        fails(call(*options, stdin=text), "cannot be clustered: data row 3 is all zeros")
+
+
+class TestCompletion:
+    @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+    def test_script(self, shell):
+        environment = {**os.environ, "_KFUSE_COMPLETE": f"source_{shell}"}
+        command = [sys.executable, "-c", "from kfuse.cli import main; main()"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+        assert "_KFUSE_COMPLETE" in done.stdout
+
+    def test_options_and_commands(self):
+        environment = {**os.environ, "_KFUSE_COMPLETE": "complete_bash", "COMP_WORDS": "kfuse clu", "COMP_CWORD": "1"}
+        command = [sys.executable, "-c", "from kfuse.cli import main; main()"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+        assert "cluster" in done.stdout
+
+    def test_help_offers_it(self):
+        assert "--install-completion" in call("--help").stdout
