@@ -173,7 +173,7 @@ def check_sentence(one):
         assert rest == ("the whole table" if one.size == one.n_rows else "no single column sets them apart")
 
 
-@settings(max_examples=repeats(150))
+@settings(max_examples=repeats(60))
 @given(tables(), st.sampled_from([*FRAMES]))
 def test_everything_said_is_true(generated, kind):
     table, labels = generated
@@ -181,7 +181,7 @@ def test_everything_said_is_true(generated, kind):
     check(describe_labels(columns.read(frame, list(table)), labels), table, labels)
 
 
-@settings(max_examples=repeats(60))
+@settings(max_examples=repeats(30))
 @given(tables(), SEEDS)
 def test_the_order_of_rows_does_not_matter(generated, seed):
     table, labels = generated

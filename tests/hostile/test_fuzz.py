@@ -13,7 +13,7 @@ from tests.hostile import cases, child, fuzz, hostile_files, hostile_sizes, judg
 if sys.platform == "win32":
     pytest.skip("the time limit of a case needs SIGALRM", allow_module_level=True)
 
-CASES_PER_KIND = 60
+CASES_PER_KIND = 40
 
 
 @pytest.fixture(autouse=True, scope="module")
