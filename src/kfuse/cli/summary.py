@@ -13,12 +13,12 @@ from kfuse.cli import console
 from kfuse.cli.errors import in_options, in_shell
 from kfuse.cli.fitting import Work
 from kfuse.cli.options import STREAM, Choice, Source
+from kfuse.description.number import CLEAR
 from kfuse.drawing.palette import PALETTE
 from kfuse.tables.columns import typed
 from kfuse.tables.remarks import LEAST_CONTRAST
 from kfuse.wording import counted
 
-CLEAR = 0.2  # the contrast from which a number of clusters is clear
 MOST_SUGGESTED = 4
 MOST_SENTENCES = 20
 SILENT = {"identifier", "text", "constant"}  # roles of columns that tell nothing about clusters

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
+from kfuse.drawing import curve
 from kfuse.fitted import fitted_model
 from kfuse.wording import counted
 
@@ -73,9 +71,11 @@ def explain_numbers(model: KFuse | Pipeline, numbers: Iterable[int]) -> list[str
         why = "the printed algorithm does not judge numbers of clusters"
         return [f"{counted(number, 'cluster')}, as requested: {why}." for number in numbers]
     best, *others = tree.suggest(2)
-    levels = np.append(np.maximum.accumulate(tree.strength[::-1]), np.inf)
+    levels = curve.levels_of(tree)
     return [
-        _best(best, others) if number == best.n_clusters else _another(number, best, _contrast(levels, number))
+        _best(best, others)
+        if number == best.n_clusters
+        else _another(number, best, curve.step_at(levels, min(number, tree.n_leaves)))
         for number in numbers
     ]
 
@@ -92,9 +92,9 @@ def _best(best: Suggestion, others: list[Suggestion]) -> str:
     )
 
 
-def _another(number: int, best: Suggestion, contrast: float) -> str:
-    """Explain a number that is not the suggested one."""
-    how = f" (contrast {contrast:.2f} of 1)" if number > 1 else ""
+def _another(number: int, best: Suggestion, step: tuple[float, float]) -> str:
+    """Explain a number that is not the suggested one, by the step of the fusion curve there."""
+    how = f" (contrast {step[1] - step[0]:.2f} of 1)" if number > 1 else ""
     if best.n_clusters == 1:
         return f"{counted(number, 'cluster')}{how}: one cluster is suggested, since no border is clear."
     are = "is" if number == 1 else "are"
@@ -102,14 +102,6 @@ def _another(number: int, best: Suggestion, contrast: float) -> str:
         f"{counted(number, 'cluster')} {are} not the clearest number{how}: that is {best.n_clusters:,} "
         f"({best.contrast:.2f})."
     )
-
-
-def _contrast(levels: NDArray[np.float64], number: int) -> float:
-    """Return the step of the curve at a number of clusters; one has no border below it."""
-    if number == 1:
-        return float(1.0 if np.isinf(levels[0]) else levels[0] / (1 + levels[0]))
-    below, above = levels[min(number, levels.size) - 2], levels[min(number, levels.size) - 1]
-    return float((1.0 if np.isinf(above) else above / (1 + above)) - below / (1 + below))
 
 
 def _clarity(contrast: float) -> str:
