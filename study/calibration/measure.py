@@ -41,7 +41,7 @@ class Trial(NamedTuple):
     step: float  # the largest sqrt(i) x step
     borders: dict[str, int]  # by sign
     found: int  # the number of clusters
-    peaks: dict[str, tuple[float, float]]  # at each scale: the largest -log P, and A log(n / M) + B for that peak
+    peaks: dict[str, tuple[float, float]]  # at each scale: the largest -log P, and the correction for that peak
     shares: dict[str, float]  # by the dimension of parts: the lowest leaving share over (8 / s)^(1/m)
 
 
@@ -69,7 +69,7 @@ def measure(kind: str, family: Family, n_features: int, n: int, seed: int) -> Tr
         largest_step(borders),
         borders_by_sign(borders),
         model.n_clusters_,
-        largest_peaks(evidence[0].result, surprises, corrections),
+        largest_peaks(evidence[0].result.evidence, surprises, corrections),
         lowest_shares(over_surface(shares[0], dimensions[0].result)) if shares else {},
     )
 
@@ -124,10 +124,12 @@ def largest_peaks(
     """Return the largest -log P at each scale M, of peaks that are tested, beside the highest."""
     found = {}
     for column, surprise, correction in zip(evidence.T, surprises, corrections, strict=True):
-        tested = np.flatnonzero(np.isfinite(column))
+        tested = column[np.isfinite(column)]
         if tested.size:
-            largest = tested[np.argmax(column[tested])]
-            found[str(surprise.arguments[1])] = float(surprise.result[largest]), float(correction.result[largest])
+            largest = int(np.nanargmin(np.abs(surprise.result - correction.result - tested.max())))
+            selection, scale = correction.arguments[:2]
+            power_of_two = 2 ** round(np.log2(selection.counts[scale]))  # the scales of cells vary between data sets
+            found[str(power_of_two)] = float(surprise.result[largest]), float(correction.result[largest])
     return found
 
 

@@ -42,7 +42,7 @@ def look(X: NDArray[np.float64]) -> Seen:
         evidence = recorder.watch(valleys, "evidence_of_peaks")
         shares, dimensions = recorder.watch(islands, "leaving_shares"), recorder.watch(islands, "dimensions_of_parts")
         model = KFuse(n_jobs=1).fit(X)
-    peaks = evidence[0].result
+    peaks = evidence[0].result.evidence
     parts = over_surface(shares[0], dimensions[0].result) if shares else None
     assert model.tree_.borders is not None  # the default always has them
     return Seen(X, model, model.tree_.borders, float(peaks[np.isfinite(peaks)].max(initial=-np.inf)), parts)

@@ -8,6 +8,7 @@ from scipy.stats import f as f_distribution
 
 from kfuse.core import adaptive
 from kfuse.core.adaptive import density, peaks, valleys
+from kfuse.core.adaptive import scales as chosen
 from kfuse.core.adaptive.neighborhoods import own_neighborhoods
 from kfuse.core.execution import SERIAL
 from kfuse.core.search import NeighborTable, choose_search
@@ -21,18 +22,21 @@ class Graph:
         table = NeighborTable(choose_search(X, "euclidean", "auto"))
         self.nearest = table.collect(k)
         own = own_neighborhoods(self.nearest.indices, self.nearest.distances)
-        rho = density.log_density(self.nearest.distances).values
+        rho = self.log_density = density.log_density(self.nearest.distances).values
         self.labels = peaks.climb(self.nearest.indices, own.counts, rho, 9).labels
-        self.scales = valleys.choose_scales(self.nearest.distances)
+        self.scales = chosen.choose_scales(self.nearest.distances, own.counts)
         radii = self.scales.radii
         self.links = adaptive.link(table, self.nearest, own.counts, radii, rho, self.labels, SERIAL)
-        self.evidence = valleys.evidence_of_peaks(self.links, self.labels, self.scales)
+        self.selection = valleys.Selection.of(
+            self.scales, valleys.levels_beyond(self.links, self.labels, self.scales, rho), len(X)
+        )
+        self.peaks = valleys.evidence_of_peaks(self.links, self.labels, self.scales, rho)
 
 
 @pytest.mark.parametrize(("k", "counts"), [(3, []), (7, []), (8, [8]), (15, [8]), (16, [8, 16]), (70, [8, 16, 32, 64])])
 def test_scales_are_powers_of_two_up_to_k(k, counts):
     distances = np.sort(np.random.default_rng(0).random((5, k)), axis=1)
-    scales = valleys.choose_scales(distances)
+    scales = chosen.choose_scales(distances, np.full(5, k))
     assert scales.counts.tolist() == counts
     np.testing.assert_array_equal(scales.radii, distances[:, [count - 1 for count in counts]])
 
@@ -41,7 +45,28 @@ def test_scales_are_powers_of_two_up_to_k(k, counts):
 def test_the_dimension_at_a_scale_is_that_of_the_data(n_features):
     X = np.random.default_rng(n_features).random((2000, n_features))
     nearest = NeighborTable(choose_search(X, "euclidean", "auto")).collect(16)
-    np.testing.assert_allclose(valleys.choose_scales(nearest.distances).dimensions, n_features, rtol=0.15)
+    scales = chosen.choose_scales(nearest.distances, np.full(2000, 16))
+    np.testing.assert_allclose(scales.dimensions, n_features, rtol=0.15)
+
+
+def test_what_lies_beyond_a_gap_tells_nothing_of_the_dimension():
+    """Groups of fifteen, 10 standard deviations apart: the sixteenth neighbour is in another group."""
+    rng = np.random.default_rng(0)
+    centres = 10.0 * np.stack(np.meshgrid(np.arange(12), np.arange(12)), axis=-1).reshape(-1, 1, 2)
+    X = np.concatenate([(rng.normal(size=(144, 15, 2)) + centres).reshape(-1, 2), rng.normal(size=(60, 2)) - 100.0])
+    nearest = NeighborTable(choose_search(X, "euclidean", "auto")).collect(20)
+    everything = chosen.choose_scales(nearest.distances, np.full(len(X), 20))
+    inside = chosen.choose_scales(nearest.distances, np.repeat([14, 20], [144 * 15, 60]))
+    assert everything.dimensions[1] < 1.0
+    assert inside.dimensions[1] > 1.5
+    np.testing.assert_array_equal(inside.radii, everything.radii)
+
+
+def test_without_enough_samples_a_scale_has_the_dimension_of_the_one_before():
+    distances = np.sort(np.random.default_rng(0).random((30, 16)), axis=1)
+    scales = chosen.choose_scales(distances, np.repeat([8, 16], [20, 10]))
+    np.testing.assert_allclose(scales.spreads[:20, 1], scales.spreads[:, 0].mean())
+    assert len(np.unique(scales.spreads[20:, 1])) == 10
 
 
 @pytest.mark.parametrize("count", [8, 32])
@@ -71,48 +96,79 @@ def test_a_peak_ends_where_the_best_way_to_a_higher_one_is_widest(seed, n_sample
             is_before = np.arange(n_leaves) < leaf  # two samples may be each other's M-th neighbours
             higher = np.flatnonzero((radius < radius[leaf]) | ((radius == radius[leaf]) & is_before))
             if not higher.size:
-                assert graph.evidence[leaf, scale] == np.inf
+                assert graph.peaks.evidence[leaf, scale] == np.inf
                 continue
             gap = way[leaf, higher].min()
             members = way[leaf][graph.labels] < gap
             if members.sum() < count:
-                assert graph.evidence[leaf, scale] == -np.inf
+                assert graph.peaks.evidence[leaf, scale] == -np.inf
                 continue
-            spread = graph.scales.spreads[members, scale].mean()
-            dimension = valleys.expected_spread(np.array([count]))[0] / spread
+            spreads = graph.scales.spreads[:, scale]
+            spread = (spreads[members].sum() + 32 * spreads.mean()) / (members.sum() + 32)
+            dimension = chosen.expected_spread(np.array([count]))[0] / spread
             depth = np.array([dimension * np.log(gap / radius[leaf])])
-            correction = valleys.corrections(graph.scales, scale, np.array([members.sum()]), n_samples)
+            correction = valleys.corrections(graph.selection, scale, np.array([members.sum()]))
             expected = valleys.surprise(depth, count) - correction
-            assert graph.evidence[leaf, scale] == pytest.approx(expected[0], rel=1e-9, abs=1e-9)
+            assert graph.peaks.evidence[leaf, scale] == pytest.approx(expected[0], rel=1e-9, abs=1e-9)
+
+
+def test_the_smallest_dimension_up_to_the_size_of_a_piece_counts():
+    selection = valleys.Selection(np.array([8.0, 16.0, 100.0]), np.array([2.5, 1.8, 1.3]), 2, 800)
+    found = valleys.corrections(selection, 0, np.array([np.nan, 63.0, 64.0, 399.0, 400.0]))
+    log_places, log_scales = np.log(100.0), np.log(3.0)
+    in_two = [1.0 * log_places + 0.5] * 2 + [1.2 * log_places + 1.2] * 2 + [2.0 * log_places + 1.5]
+    np.testing.assert_allclose(found, np.array(in_two) + log_scales)
+    np.testing.assert_allclose(valleys.corrections(selection, 2, np.array([9.0])), 2.0 * np.log(8.0) + 1.5 + log_scales)
 
 
 def test_chance_makes_no_peaks_and_a_valley_does():
     rng = np.random.default_rng(0)
-    found = [valleys.count_peaks(Graph(rng.normal(size=(500, 2)), 20).evidence) for _ in range(40)]
+    found = [valleys.count_peaks(Graph(rng.normal(size=(500, 2)), 20).peaks) for _ in range(40)]
     assert found.count(0) >= 37
     apart = [[0, 0], [6, 0], [0, 6]]
     found = [
-        valleys.count_peaks(Graph(rng.normal(size=(600, 2)) + np.repeat(apart, 200, axis=0), 20).evidence)
+        valleys.count_peaks(Graph(rng.normal(size=(600, 2)) + np.repeat(apart, 200, axis=0), 20).peaks)
         for _ in range(10)
     ]
     assert found == [2] * 10
 
 
+def peaks_with(evidence, most=100.0):
+    """Make peaks with the given evidence, one column for each scale."""
+    evidence = np.array(evidence, dtype=float)
+    return valleys.Peaks(evidence, np.full(evidence.shape[1], most))
+
+
 def test_counting_is_by_step_up():
     needed = np.log(1 / valleys.LEVEL)
-    assert valleys.count_peaks(np.array([[np.inf], [needed + 1e-9], [needed - np.log(2) - 1e-9], [-np.inf]])) == 1
-    assert valleys.count_peaks(np.array([[np.inf], [needed - 0.1], [needed - np.log(2) + 1e-9], [-9.0]])) == 2
-    assert valleys.count_peaks(np.array([[np.inf], [needed - 0.1], [-9.0], [-9.0]])) == 0
-    assert valleys.count_peaks(np.empty((4, 0))) == 0
+    two = needed - np.log(2)
+    assert valleys.count_peaks(peaks_with([[np.inf], [needed + 1e-9], [two - 1e-9], [-np.inf]])) == 1
+    assert valleys.count_peaks(peaks_with([[np.inf], [needed - 0.1], [two + 1e-9], [-9.0]])) == 2
+    assert valleys.count_peaks(peaks_with([[np.inf], [needed - 0.1], [-9.0], [-9.0]])) == 0
+    assert valleys.count_peaks(peaks_with(np.empty((4, 0)))) == 0
 
 
-def test_scales_share_the_level_and_the_best_one_counts():
-    needed = np.log(2 / valleys.LEVEL)
-    evidence = np.array([[np.inf, 0.0], [needed - 0.1, needed + 0.1], [-np.inf, needed], [-np.inf, np.inf]])
-    assert valleys.count_peaks(evidence) == 2
+def test_many_peaks_do_not_lower_the_bar_further_than_there_is_room_for():
+    """Twenty samples have no room for forty peaks of ten samples: none of them is more than chance."""
+    evidence = np.append(np.inf, np.full(40, 0.0))[:, None]
+    assert valleys.count_peaks(peaks_with(evidence, most=100.0)) == 40
+    assert valleys.count_peaks(peaks_with(evidence, most=2.0)) == 0
+
+
+def test_the_best_scale_counts():
+    needed = np.log(1 / valleys.LEVEL)
+    evidence = [[np.inf, 0.0], [needed - 0.1, needed + 0.1], [-np.inf, needed], [-np.inf, np.inf]]
+    assert valleys.count_peaks(peaks_with(evidence)) == 2
 
 
 def test_a_merge_has_the_lesser_peak_of_its_two_sides():
-    children = np.array([[0, 1], [2, 3], [4, 5]])
-    evidence = np.array([[5.0, 1.0], [np.inf, 2.0], [3.0, np.inf], [-np.inf, 7.0]])
-    np.testing.assert_array_equal(valleys.evidence_of_merges(children, evidence), [5.0, 7.0, 3.0])
+    children, sizes = np.array([[0, 1], [2, 3], [4, 5]]), np.array([15.0, 20, 20, 15, 35, 35, 70])
+    peaks = peaks_with([[5.0, 1.0], [np.inf, 2.0], [3.0, np.inf], [-np.inf, 7.0]])
+    np.testing.assert_array_equal(valleys.evidence_of_merges(children, sizes, peaks), [5.0, 7.0, 3.0])
+
+
+def test_no_peak_where_there_is_room_counts_against_a_merge():
+    children = np.array([[0, 1]])
+    peaks = peaks_with([[np.inf], [-np.inf]])
+    for size, expected in ((15.0, -np.inf), (16.0, np.log(valleys.LEVEL))):
+        assert valleys.evidence_of_merges(children, np.array([size, 40.0, 40.0 + size]), peaks) == [expected]

@@ -30,6 +30,7 @@ from kfuse.core.adaptive import (
     neighborhoods,
     peaks,
     places,
+    scales,
     valleys,
 )
 from kfuse.core.dendrogram import nodes_of_merges
@@ -53,24 +54,24 @@ def fit(neighbors: NeighborTable, execution: Execution) -> Result:
         own = neighborhoods.own_neighborhoods(nearest.indices, nearest.distances, execution)
     with stage("density"):
         rho = density.log_density(nearest.distances)
-        scales = valleys.choose_scales(nearest.distances)
+        looked_at = scales.choose_scales(nearest.distances, own.counts)
     with stage("sub-clusters"):
         basins = peaks.climb(nearest.indices, own.counts, rho.values, found.natural_value, execution)
     with stage("merging"):
-        graph = link(neighbors, nearest, own.counts, scales.radii, rho.values, basins.labels, execution)
+        graph = link(neighbors, nearest, own.counts, looked_at.radii, rho.values, basins.labels, execution)
         merges = merge(graph, rho.values, basins.labels, execution)
     place, height = distinct.place, borders.heights(merges, found.natural_value, own.dimension)
     order = borders.by_height(height)
     children = nodes_of_merges(*merges.edge[order].T)
     with stage("number of clusters"):
-        evidence = valleys.evidence_of_peaks(graph, basins.labels, scales)
+        found_peaks = valleys.evidence_of_peaks(graph, basins.labels, looked_at, rho.values)
         parts = islands.Parts(children, basins.labels, np.unique(roots(basins.representatives)), rho.values)
         seen = Borders(
             strength=n_clusters.strengths(merges)[order],
             is_valley=n_clusters.is_valley(merges)[order],
-            evidence=valleys.evidence_of_merges(children, evidence),
+            evidence=valleys.evidence_of_merges(children, parts.sums(np.ones(basins.labels.size)), found_peaks),
             dimension=own.dimension,
-            n_peaks=valleys.count_peaks(evidence),
+            n_peaks=valleys.count_peaks(found_peaks),
             n_islands=islands.count_islands(nearest, neighbors.distances, parts, own.dimension, execution),
         )
     return Result(

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.adaptive.valleys import expected_spread
+from kfuse.core.adaptive.scales import expected_spread
 from kfuse.core.distances import Distances
 from kfuse.core.execution import SERIAL, Execution
 from kfuse.core.kernels import kernel
@@ -33,6 +33,7 @@ LEAST_LONG = 32  # samples of a part whose length is measured
 PRIOR = 16.0  # samples: how much the dimension of all weighs in that of a part
 DIMENSIONS = (1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0)
 LEAST_SHARES = (0.0, 0.005, 0.025, 0.035, 0.04, 0.085, 0.125, 0.14)  # times (8 / s)^(1 / m), by dimension
+ONCE_SHOWN = 2.0  # times that limit, once one border is below it
 SAMPLES_PER_PART = 2**15
 
 
@@ -64,8 +65,10 @@ def count_islands(
     dimensions = dimensions_of_parts(nearest.distances, distances, parts, sizes)
     surface = (N_LINKS / np.maximum(smaller, 1.0)) ** (1.0 / dimensions)
     least = np.interp(dimensions, DIMENSIONS, LEAST_SHARES) * surface
-    is_island = (smaller >= 2 * N_LINKS) & (shares < least)
-    return int(count_borders(parts.children, is_island))
+    is_large = smaller >= 2 * N_LINKS
+    if not count_borders(parts.children, is_large & (shares < least)):
+        return 0
+    return int(count_borders(parts.children, is_large & (shares < ONCE_SHOWN * least)))
 
 
 def leaving_shares(

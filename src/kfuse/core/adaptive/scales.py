@@ -1,0 +1,50 @@
+"""The scales at which the density is looked at within neighbourhoods: the distances to 8, 16, 32, ... neighbours."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+FIRST_SCALE = 8
+FEWEST_SAMPLES = 16  # that tell the dimension at a scale
+TINY = np.finfo(float).tiny
+
+
+class Scales(NamedTuple):
+    """The scales at which densities are compared, and the distances that each of them needs."""
+
+    counts: NDArray[np.int64]  # M: 8, 16, 32, ... up to k
+    radii: NDArray[np.float64]  # (n_samples, n_scales): r_M
+    spreads: NDArray[np.float64]  # (n_samples, n_scales): log(r_M / r_(M/2)), the mean where a gap lies in between
+
+    @property
+    def dimensions(self) -> NDArray[np.float64]:
+        """The intrinsic dimension of the data at each scale."""
+        return expected_spread(self.counts) / np.maximum(self.spreads.mean(axis=0), TINY)
+
+
+def choose_scales(distances: NDArray[np.float64], counts: NDArray[np.int32]) -> Scales:
+    """Return the scales that the distances to the nearest neighbours are enough for.
+
+    `counts` are the sizes of the neighbourhoods: beyond the gap that ends one, distances tell nothing of the dimension.
+    """
+    k = distances.shape[1]
+    scales = FIRST_SCALE * 2 ** np.arange(max(0, k // FIRST_SCALE).bit_length())
+    radii = np.maximum(distances[:, scales - 1], TINY)
+    spreads = np.log(radii / np.maximum(distances[:, scales // 2 - 1], TINY))
+    for scale, count in enumerate(scales):
+        is_inside = counts >= count
+        if not is_inside.all():
+            if np.count_nonzero(is_inside) >= FEWEST_SAMPLES:
+                mean = spreads[is_inside, scale].mean()
+            else:  # no more is known than at the scale before
+                mean = spreads[:, scale - 1].mean() if scale else spreads[:, scale].mean()
+            spreads[~is_inside, scale] = mean
+    return Scales(scales, radii, spreads)
+
+
+def expected_spread(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the mean of m log(r_M / r_(M/2)) in uniform density: the sum of 1 / i for i from M/2 to M - 1."""
+    return np.array([(1.0 / np.arange(count // 2, count)).sum() for count in counts])

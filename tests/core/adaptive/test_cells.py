@@ -1,0 +1,127 @@
+"""Cells: larger and larger ones, the density around them, and what they see of shallow valleys."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kfuse import KFuse
+from kfuse.core.adaptive import cells, valleys
+from tests.core.adaptive.test_valleys import Graph
+from tests.strategies import SEEDS
+
+
+def levels_of(X, k=17):
+    graph = Graph(X, k)
+    return graph, valleys.levels_beyond(graph.links, graph.labels, graph.scales, graph.log_density)
+
+
+def plain_level(members, links, log_density, log_radius, count, growth, dimension):
+    """Average over each cell and those next to it, cell by cell; `members` are the samples of each."""
+    n_cells = len(members)
+    radius = [log_radius[m].mean() for m in members]
+    reach = {pair: max(radius[pair[0]], radius[pair[1]]) + np.log(growth) / dimension for pair in links}
+    near = [{i} | {a + b - i for a, b in links if i in (a, b) and links[a, b] <= reach[a, b]} for i in range(n_cells)]
+    around = [np.concatenate([members[j] for j in sorted(s)]) for s in near]
+    density = np.exp(dimension * (log_density - log_density.max()))
+    values = [np.log(density[samples].mean()) for samples in around]
+    return [samples.size for samples in around], values
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS, st.integers(60, 200), st.sampled_from([1, 2, 3]))
+def test_the_first_level_is_the_mean_over_a_sub_cluster_and_those_next_to_it(seed, n_samples, n_features):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, n_features)) + 5 * rng.integers(0, 2, (n_samples, 1))
+    graph = Graph(X, 17)
+    count, dimension = int(graph.scales.counts[-1]), float(graph.scales.dimensions[-1])
+    log_radius = np.log(graph.scales.radii[:, -1])
+    smallest = cells._smallest_cells(
+        graph.links, graph.labels, dimension * (graph.log_density - graph.log_density.max()), log_radius
+    )
+    is_next = smallest.gap <= cells._reach(smallest, 2.0, dimension)
+    level = cells._level(smallest, is_next, count, dimension)
+    members = [np.flatnonzero(graph.labels == leaf) for leaf in range(graph.labels.max() + 1)]
+    pairs = zip(graph.links.first.tolist(), graph.links.second.tolist(), strict=True)
+    links = dict(zip(pairs, np.log(graph.links.gap[:, -1]), strict=True))
+    around, values = plain_level(members, links, graph.log_density, log_radius, count, 2.0, dimension)
+    np.testing.assert_array_equal(level.around, around)
+    np.testing.assert_allclose(level.log_density, values, rtol=1e-9, atol=1e-9)
+    assert level.n_samples == np.median(around)
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS, st.integers(2, 30), st.integers(1, 80))
+def test_pairs_add_up_their_samples_and_links(seed, n_cells, n_links):
+    rng = np.random.default_rng(seed)
+    ends = np.unique(np.sort(rng.integers(0, n_cells, (n_links, 2)), axis=1), axis=0)
+    first, second = ends[ends[:, 0] < ends[:, 1]].T.astype(np.int32)
+    values = [rng.integers(1, 9, n_cells).astype(float) for _ in range(3)]
+    weight, gap = rng.random(first.size), rng.random(first.size)
+    size, mass, radius = values
+    before = cells.Cells(size, mass, np.arange(n_cells), mass, radius, first, second, weight, gap)
+    pair = np.unique(rng.integers(0, max(1, n_cells // 2), n_cells), return_inverse=True)[1]
+    after = cells._merge(before, pair)
+    sums, narrowest = {}, {}
+    for a, b, w, g in zip(pair[first], pair[second], weight, gap, strict=True):
+        if a != b:
+            key = (min(a, b), max(a, b))
+            sums[key], narrowest[key] = sums.get(key, 0.0) + w, min(narrowest.get(key, np.inf), g)
+    found = list(zip(after.first.tolist(), after.second.tolist(), strict=True))
+    assert sorted(found) == sorted(sums)
+    np.testing.assert_allclose(after.weight, [sums[key] for key in found])
+    np.testing.assert_array_equal(after.gap, [narrowest[key] for key in found])
+    for number in range(pair.max() + 1):
+        members = np.flatnonzero(pair == number)
+        assert after.size[number] == size[members].sum()
+        assert after.mass[number] == mass[members].sum()
+        assert after.standing_mass[number] == mass[members].max() == mass[after.standing[number]]
+
+
+def test_levels_grow_up_to_a_quarter_of_the_samples():
+    X = np.random.default_rng(0).random((3000, 2))
+    graph, levels = levels_of(X)
+    counts = [graph.scales.counts[-1], *(level.n_samples for level in levels)]
+    assert len(levels) >= 3
+    assert all(after >= 2 * before for before, after in itertools.pairwise(counts))
+    assert counts[-1] <= 3000 / 4
+    for level in levels:
+        assert level.size.sum() == 3000
+        assert len(np.unique(level.standing)) == level.size.size
+
+
+@pytest.mark.parametrize(("shape", "lowest", "highest"), [("line", 1.0, 1.3), ("ring", 1.0, 1.3), ("square", 1.7, 2.1)])
+def test_the_number_of_cells_next_to_one_tells_the_dimension(shape, lowest, highest):
+    rng = np.random.default_rng(1)
+    if shape == "ring":
+        angle = rng.uniform(0, 2 * np.pi, 3000)
+        X = np.c_[np.cos(angle), np.sin(angle)] + rng.normal(0, 0.02, (3000, 2))
+    else:
+        X = rng.random((3000, 1 if shape == "line" else 2))
+    dimensions = [level.dimension for level in levels_of(X)[1] if 150 <= level.n_samples <= 500]
+    assert dimensions
+    assert all(lowest <= dimension <= highest for dimension in dimensions)
+
+
+@pytest.mark.parametrize(("n_features", "apart"), [(1, 4.0), (2, 3.0)])
+def test_a_shallow_valley_between_many_samples_is_seen(n_features, apart):
+    for seed in range(3):
+        X = np.random.default_rng(seed).normal(size=(10_000, n_features))
+        X[:5000, 0] += apart
+        assert KFuse().fit(X).n_clusters_ == 2
+
+
+def test_more_samples_make_the_evidence_for_a_valley_grow():
+    rng = np.random.default_rng(0)
+    for seed in range(4):
+        evidence = []
+        for n_samples in (500, 2000, 8000):
+            X = np.random.default_rng([seed, n_samples]).normal(size=(n_samples, 2))
+            X[: n_samples // 2, 0] += 4.0
+            found = Graph(X, 17).peaks.evidence
+            evidence.append(found[np.isfinite(found)].max())
+        assert evidence[0] < evidence[1] < evidence[2]
+    flat = [Graph(rng.random((2000, 2)), 17).peaks for _ in range(10)]
+    assert [valleys.count_peaks(peaks) for peaks in flat].count(0) >= 9
