@@ -21,7 +21,7 @@ from tests.checks import (
     assert_valid_cuts,
     assert_valid_model,
 )
-from tests.strategies import SEEDS, samples, untied, untied_samples
+from tests.strategies import SEEDS, rounded_samples, samples, untied, untied_samples
 
 FUSIONS = ["adaptive", "paper"]
 
@@ -236,6 +236,27 @@ def test_any_unit_place_and_turn_change_nothing_up_to_ties(seed, n_samples, n_fe
     turn = np.linalg.qr(rng.standard_normal((n_features, n_features)))[0]
     expected = KFuse(number(X, k)).fit_predict(X)
     assert_same_clusters(KFuse(number(X, k)).fit_predict(-7.5 * X @ turn + 2), expected)
+
+
+@settings(max_examples=100)
+@given(rounded_samples(), st.floats(1e-6, 1e6), st.floats(-1e3, 1e3))
+def test_any_unit_and_place_of_rounded_data_change_no_bit(X, factor, shift):
+    model = KFuse().fit(X)
+    for moved in (X * factor, X + shift, (X + shift) * factor):
+        again = KFuse().fit(moved)
+        np.testing.assert_array_equal(again.labels_, model.labels_)
+        assert_same_tree(again.tree_, model.tree_)
+
+
+@settings(max_examples=60)
+@given(rounded_samples(), SEEDS, st.floats(-12, -9))
+def test_noise_far_below_the_rounding_and_single_precision_change_no_bit(X, seed, power):
+    noise = 10.0**power * np.random.default_rng(seed).standard_normal(X.shape)
+    model = KFuse().fit(X)
+    for disturbed in (X + noise * np.diff(np.unique(X)).min(), X.astype(np.float32)):
+        again = KFuse().fit(disturbed)
+        np.testing.assert_array_equal(again.labels_, model.labels_)
+        assert_same_tree(again.tree_, model.tree_)
 
 
 # More data

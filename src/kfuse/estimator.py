@@ -263,7 +263,8 @@ class KFuse(ClusterMixin, BaseEstimator):
 
         seed = int(check_random_state(self.random_state).randint(2**31)) if self.neighbors == "approximate" else 0
         with execution.progress.stage("order"):
-            search = choose_search(data, self.metric, self.neighbors, execution, seed)
+            steps = self.fusion == "adaptive"
+            search = choose_search(data, self.metric, self.neighbors, execution, seed, steps=steps)
         return NeighborTable(search, execution)
 
     def _repr_html_inner(self) -> str:
