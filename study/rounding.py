@@ -6,6 +6,9 @@ columns; where a package is missing, generated data of the same kind stands in f
 - Moved: in how many of seven shifts and factors the number of clusters or a label differs.
 - Noise: the least and the mean ARI to the clusters without it, in ten repeats; the noise is Gaussian, with a standard
   deviation of 1e-12 to 1e-9 of the smallest step of each column.
+
+``--counts`` prints instead how well two normal distributions are told apart that are rounded to some dozens of whole
+numbers, where all there is to see is how often each value occurs.
 """
 
 from __future__ import annotations
@@ -64,7 +67,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=6000, help="take at most so many rows of each table")
     parser.add_argument("--repeats", type=int, default=10, help="of the noise")
+    parser.add_argument("--counts", action="store_true", help="two humps of counted values instead")
     options = parser.parse_args()
+    if options.counts:
+        two_humps()
+        return
     sets = [read(path, names, options.rows) for path, names in COLUMNS] + [Columns("iris", load_iris().data)]
     print("| columns | samples | distinct | clusters | moved | noise, least ARI | mean |\n" + "|---" * 7 + "|")
     totals = []
@@ -79,6 +86,23 @@ def main() -> None:
     moved_sets, least, mean = np.transpose(totals)
     print(f"\n{np.count_nonzero(moved_sets)} of {len(sets)} sets change when moved; ", end="")
     print(f"with noise, the least ARI is {least.min():.3f}, the mean {mean.mean():.3f}")
+
+
+def two_humps() -> None:
+    """Print the ARI with two clusters asked for, and the number found, for two humps of counted values."""
+    print("| humps | samples | distinct | ARI with 2 | clusters found |\n" + "|---" * 5 + "|")
+    scores = []
+    for n_samples in (1000, 10_000, 100_000):
+        for deviation, apart in ((4, 24), (6, 30), (3, 15)):
+            for seed in range(2):
+                rng = np.random.default_rng(seed)
+                hump = rng.integers(0, 2, n_samples)
+                X = np.round(rng.normal(size=n_samples) * deviation + hump * apart)[:, None]
+                model = KFuse().fit(X)
+                scores.append(adjusted_rand_score(hump, model.cut(2)))
+                name = f"{apart} apart, deviation {deviation} | {n_samples:,} | {len(np.unique(X))}"
+                print(f"| {name} | {scores[-1]:.3f} | {model.n_clusters_} |", flush=True)
+    print(f"\nmean ARI {np.mean(scores):.3f}, least {min(scores):.3f}")
 
 
 def read(path: str, names: tuple[str, ...], n_rows: int) -> Columns:

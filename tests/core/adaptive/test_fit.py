@@ -35,7 +35,7 @@ def in_spatial_order(X):
 @given(samples(max_samples=60), st.sampled_from(["kd_tree", "brute"]))
 def test_equals_the_reference(X, neighbors):
     points, place = in_spatial_order(as_recorded(X))
-    model, reference = KFuse(1, neighbors=neighbors).fit(X), Reference(points)
+    model, reference = KFuse(1, neighbors=neighbors).fit(X), Reference(points, np.bincount(place))
     reference.place = place
     assert model.natural_value_ == reference.lam
     assert model.n_neighbors_ == reference.k

@@ -25,7 +25,7 @@ class Graph:
         self.labels = peaks.climb(self.nearest.indices, own.counts, rho, 9).labels
         self.scales = valleys.choose_scales(self.nearest.distances)
         radii = self.scales.radii
-        self.links = adaptive.link(table, self.nearest, own.counts, radii, rho, self.labels, SERIAL)
+        self.links = adaptive.link(table, self.nearest, own.counts, radii, rho, np.ones(len(rho)), self.labels, SERIAL)
         self.evidence = valleys.evidence_of_peaks(self.links, self.labels, self.scales)
 
 

@@ -70,6 +70,8 @@ def in_steps(distances: EuclideanDistances) -> EuclideanDistances:
     steps = [column.step for column in columns if column.step > 0.0]
     has_steps = all(column.step > 0.0 or column.chains is None for column in columns)
     unit = min(steps) if steps and has_steps else 0.0
+    if unit > 0.0 and max(steps) / unit > MOST_STEPS:  # one column does not matter beside the other
+        return distances
     points = _written(distances.points, columns, unit, distances.points.dtype)
     if any(column.chains for column in columns) and len(np.unique(points, axis=0)) < FEWEST_PLACES:
         return distances
