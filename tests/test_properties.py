@@ -270,6 +270,33 @@ def test_repeating_every_sample_changes_nothing(X, times):
     assert_same_clusters(again.labels_, np.repeat(once.labels_, times))
 
 
+@settings(max_examples=200)
+@given(samples(max_samples=60), SEEDS, st.sampled_from(["auto", 2, 5]), st.sampled_from(["assign", "label"]))
+def test_whole_weights_equal_copies(X, seed, k, outliers):
+    weights = np.random.default_rng(seed).integers(0, 4, len(X))
+    assume(weights.any())
+    copies = np.repeat(X, weights, axis=0)
+    model = KFuse(k if k == "auto" else number(copies, k), outliers=outliers)
+    repeated = clone(model).fit(copies)
+    weighted = model.fit(X, sample_weight=weights)
+    np.testing.assert_array_equal(np.repeat(weighted.labels_, weights), repeated.labels_)
+    np.testing.assert_array_equal(np.repeat(weighted.density_, weights), repeated.density_)
+    np.testing.assert_array_equal(weighted.tree_.height, repeated.tree_.height)
+    np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
+    np.testing.assert_array_equal(weighted.predict(X)[weights == 0], weighted.labels_[weights == 0])
+
+
+@settings(max_examples=60)
+@given(samples(max_samples=60), st.integers(1, 1000), SEEDS)
+def test_only_ratios_of_weights_matter_and_equal_ones_do_not(X, factor, seed):
+    weights = np.random.default_rng(seed).integers(1, 9, len(X))
+    assert_same_tree(
+        KFuse().fit(X, sample_weight=weights * factor).tree_._replace(sample_weight=None),
+        KFuse().fit(X, sample_weight=weights).tree_._replace(sample_weight=None),
+    )
+    assert_same_model(KFuse().fit(X, sample_weight=np.full(len(X), 0.7)), KFuse().fit(X))
+
+
 @pytest.mark.parametrize("fusion", FUSIONS)
 @settings(max_examples=40)
 @given(untied_samples(), st.integers(1, 6))
