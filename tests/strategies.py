@@ -46,3 +46,13 @@ def untied_samples(draw, max_samples=150, max_features=5):
     """Data of `untied`, so that a result can be expected to be the same after moving, turning and scaling it."""
     n_samples, n_features = draw(st.integers(2, max_samples)), draw(st.integers(1, max_features))
     return untied(draw(SEEDS), n_samples, n_features)
+
+
+@st.composite
+def rounded_samples(draw, max_samples=150, max_features=4):
+    """Overlapping groups that are rounded to steps, with masses of ties and duplicates, and at least 20 places."""
+    n_samples, n_features = draw(st.integers(40, max_samples)), draw(st.integers(1, max_features))
+    rng = np.random.default_rng(draw(SEEDS))
+    groups = rng.standard_normal((n_samples, n_features)) * 6 + rng.integers(0, 3, (n_samples, 1)) * 20
+    groups[:20] = np.arange(20)[:, None]  # each column has neighbouring values, which show its step
+    return np.round(groups) * rng.choice([0.01, 0.1, 0.25, 1.0, 5.0], n_features)

@@ -25,6 +25,49 @@ from tests.checks import assert_same_clusters
 X_IRIS = load_iris().data
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "precomputed"])
+def test_samples_without_weight_take_no_part(metric):
+    X, _ = make_blobs(120, centers=3, random_state=0)
+    weights = np.ones(120)
+    weights[::5] = 0
+    counted = weights > 0
+    distances = pairwise_distances(X)
+    part = distances[counted][:, counted] if metric == "precomputed" else X[counted]
+    alone = KFuse(metric=metric).fit(part)
+    model = KFuse(metric=metric).fit(distances if metric == "precomputed" else X, sample_weight=weights)
+    np.testing.assert_array_equal(model.labels_[counted], alone.labels_)
+    nearest = distances[~counted][:, counted].argmin(axis=1)
+    if metric != "manhattan":
+        np.testing.assert_array_equal(model.labels_[~counted], alone.labels_[nearest])
+    np.testing.assert_array_equal(np.flatnonzero(counted)[alone.representatives_], model.representatives_[counted])
+    np.testing.assert_array_equal(model.predict(distances if metric == "precomputed" else X), model.labels_)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1, -2, 3], r"sample_weight\[1\] is -2, but no weight can be negative: 0 leaves a sample out"),
+        ([0, 0, 0], "sample_weight is zero for every sample: give at least one"),
+        ([1, 2], r"sample_weight has the shape \(2,\), but X has 3 samples: give one weight for each"),
+        ([[1], [2], [3]], r"sample_weight has the shape \(3, 1\)"),
+        ([1, np.nan, 2], "NaN"),
+    ],
+)
+def test_weights_that_make_no_sense(weights, message):
+    with pytest.raises(ValueError, match=message):
+        KFuse().fit([[0.0], [1.0], [2.0]], sample_weight=weights)
+
+
+def test_the_printed_algorithm_takes_whole_weights():
+    with pytest.raises(ValueError, match="sample_weight must be whole numbers: use fusion='adaptive'"):
+        KFuse(2, fusion="paper").fit([[0.0], [1.0], [2.0]], sample_weight=[1, 1, 2.5])
+
+
+def test_more_clusters_than_samples_with_a_weight():
+    with pytest.raises(ValueError, match="more than the 2 samples"):
+        KFuse(3).fit([[0.0], [1.0], [2.0]], sample_weight=[1, 0, 2])
+
+
 @parametrize_with_checks(
     [
         KFuse(),

@@ -21,7 +21,7 @@ from tests.checks import (
     assert_valid_cuts,
     assert_valid_model,
 )
-from tests.strategies import SEEDS, samples, untied, untied_samples
+from tests.strategies import SEEDS, rounded_samples, samples, untied, untied_samples
 
 FUSIONS = ["adaptive", "paper"]
 
@@ -238,6 +238,27 @@ def test_any_unit_place_and_turn_change_nothing_up_to_ties(seed, n_samples, n_fe
     assert_same_clusters(KFuse(number(X, k)).fit_predict(-7.5 * X @ turn + 2), expected)
 
 
+@settings(max_examples=100)
+@given(rounded_samples(), st.floats(1e-6, 1e6), st.floats(-1e3, 1e3))
+def test_any_unit_and_place_of_rounded_data_change_no_bit(X, factor, shift):
+    model = KFuse().fit(X)
+    for moved in (X * factor, X + shift, (X + shift) * factor):
+        again = KFuse().fit(moved)
+        np.testing.assert_array_equal(again.labels_, model.labels_)
+        assert_same_tree(again.tree_, model.tree_)
+
+
+@settings(max_examples=60)
+@given(rounded_samples(), SEEDS, st.floats(-12, -9))
+def test_noise_far_below_the_rounding_and_single_precision_change_no_bit(X, seed, power):
+    noise = 10.0**power * np.random.default_rng(seed).standard_normal(X.shape)
+    model = KFuse().fit(X)
+    for disturbed in (X + noise * np.diff(np.unique(X)).min(), X.astype(np.float32)):
+        again = KFuse().fit(disturbed)
+        np.testing.assert_array_equal(again.labels_, model.labels_)
+        assert_same_tree(again.tree_, model.tree_)
+
+
 # More data
 
 
@@ -247,6 +268,33 @@ def test_repeating_every_sample_changes_nothing(X, times):
     once, again = KFuse().fit(X), KFuse().fit(np.repeat(X, times, axis=0))
     assert once.n_clusters_ == again.n_clusters_
     assert_same_clusters(again.labels_, np.repeat(once.labels_, times))
+
+
+@settings(max_examples=200)
+@given(samples(max_samples=60), SEEDS, st.sampled_from(["auto", 2, 5]), st.sampled_from(["assign", "label"]))
+def test_whole_weights_equal_copies(X, seed, k, outliers):
+    weights = np.random.default_rng(seed).integers(0, 4, len(X))
+    assume(weights.any())
+    copies = np.repeat(X, weights, axis=0)
+    model = KFuse(k if k == "auto" else number(copies, k), outliers=outliers)
+    repeated = clone(model).fit(copies)
+    weighted = model.fit(X, sample_weight=weights)
+    np.testing.assert_array_equal(np.repeat(weighted.labels_, weights), repeated.labels_)
+    np.testing.assert_array_equal(np.repeat(weighted.density_, weights), repeated.density_)
+    np.testing.assert_array_equal(weighted.tree_.height, repeated.tree_.height)
+    np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
+    np.testing.assert_array_equal(weighted.predict(X)[weights == 0], weighted.labels_[weights == 0])
+
+
+@settings(max_examples=60)
+@given(samples(max_samples=60), st.integers(1, 1000), SEEDS)
+def test_only_ratios_of_weights_matter_and_equal_ones_do_not(X, factor, seed):
+    weights = np.random.default_rng(seed).integers(1, 9, len(X))
+    assert_same_tree(
+        KFuse().fit(X, sample_weight=weights * factor).tree_._replace(sample_weight=None),
+        KFuse().fit(X, sample_weight=weights).tree_._replace(sample_weight=None),
+    )
+    assert_same_model(KFuse().fit(X, sample_weight=np.full(len(X), 0.7)), KFuse().fit(X))
 
 
 @pytest.mark.parametrize("fusion", FUSIONS)

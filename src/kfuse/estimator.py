@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kfuse import memory
-from kfuse._validation import distances, features, parameters
+from kfuse._validation import distances, features, parameters, weights
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -75,7 +75,8 @@ class KFuse(ClusterMixin, BaseEstimator):
         What each sample climbs to, as a sample index: the densest among itself and its nearest natural neighbours;
         with ``fusion="paper"``, among itself and its k neighbours (Definition 5).
     density_ : ndarray of shape (n_samples,)
-        The density of each sample: one over the mean distance to its neighbours; with ``fusion="paper"``, Eq. 1.
+        The density of each sample: one over the mean distance to its neighbours, times the root of their mean weight
+        of the order of the dimension where places differ in weight; with ``fusion="paper"``, Eq. 1.
     reverse_neighbor_counts_ : ndarray of shape (n_samples,)
         How many samples have this one among their `natural_value_` nearest (nb).
     natural_value_ : int
@@ -130,7 +131,7 @@ class KFuse(ClusterMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: object = None) -> KFuse:
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> KFuse:
         """Cluster X.
 
         Parameters
@@ -139,6 +140,10 @@ class KFuse(ClusterMixin, BaseEstimator):
             The samples; with ``metric="precomputed"``, distances of shape (n_samples, n_samples). It is not changed.
         y : ignored
             Here for scikit-learn's conventions.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many times each sample counts, not necessarily a whole number; only the ratios of weights matter.
+            Samples of weight zero take no part, and are labelled as `predict` labels new ones. With
+            ``fusion="paper"``, weights are whole numbers.
 
         Returns
         -------
@@ -154,13 +159,15 @@ class KFuse(ClusterMixin, BaseEstimator):
         """
         parameters.check_parameters(self)
         data = self._checked(X, reset=True)
+        weight = weights.check_sample_weight(sample_weight, data.shape[0], self.fusion)
+        counted = None if weight is None or weight.all() else np.flatnonzero(weight)
         if isinstance(self.n_clusters, numbers.Integral):
-            parameters.check_enough_samples(data.shape[0], self.n_clusters)
+            parameters.check_enough_samples(data.shape[0] if counted is None else counted.size, self.n_clusters)
         from kfuse.core.search import NearestSamples  # noqa: PLC0415 - numba is slow to import
         from kfuse.tree import FusionTree  # noqa: PLC0415
 
         with memory.explained(*data.shape):
-            result = self._fit_stages(data)
+            result = self._fit_weighted(data, weight)
             samples = None if self._is_precomputed() else features.own_copy(data, X)  # predict takes distances then
 
         self.natural_value_, self.n_neighbors_ = result.natural_value, result.n_neighbors
@@ -169,7 +176,7 @@ class KFuse(ClusterMixin, BaseEstimator):
         self.representatives_ = result.representatives
         self.subcluster_labels_, self.outlier_mask_ = result.subclusters, result.left_out
         self.tree_ = FusionTree.of(result)
-        self._nearest = NearestSamples(samples, self.metric)
+        self._nearest = NearestSamples(samples, self.metric, counted)
         self.labels_ = self._cut(self._number_of_clusters())
         self.n_clusters_ = int(self.labels_.max()) + 1
         return self
@@ -205,7 +212,7 @@ class KFuse(ClusterMixin, BaseEstimator):
             )
         labels = self.tree_.cut(n_clusters)
         if self.outliers == "label":
-            labels = labels_by_size(np.where(self.outlier_mask_, LEFT_OUT, labels))
+            labels = labels_by_size(np.where(self.outlier_mask_, LEFT_OUT, labels), self.tree_.sample_weight)
         return labels
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
@@ -244,13 +251,30 @@ class KFuse(ClusterMixin, BaseEstimator):
             return self.tree_.suggest(1)[0].n_clusters
         return self.n_clusters  # type: ignore[return-value]
 
-    def _fit_stages(self, data: Any) -> Result:
+    def _fit_weighted(self, data: Any, weight: NDArray[np.float64] | None) -> Result:
+        """Run all stages on the samples with a weight; others get what was found for the nearest of these."""
+        if weight is None:
+            return self._fit_stages(data)
+        from kfuse.core.search import NearestSamples  # noqa: PLC0415 - numba is slow to import
+
+        # The paper's algorithm counts samples, so they are repeated; a sample is then its first copy.
+        counted = np.flatnonzero(weight)
+        rows = counted if self.fusion == "adaptive" else np.repeat(np.arange(weight.size), weight.astype(np.intp))
+        part = data[rows][:, rows] if self._is_precomputed() else data[rows]
+        result = self._fit_stages(part, weight[rows])
+        nearest = NearestSamples(None if self._is_precomputed() else data, self.metric, counted)
+        sample, others = np.arange(weight.size), np.flatnonzero(weight == 0)
+        if others.size:
+            sample[others] = nearest(data[others])
+        return result.spread_over(np.searchsorted(rows, sample), rows)._replace(sample_weight=weight)
+
+    def _fit_stages(self, data: Any, weight: NDArray[np.float64] | None = None) -> Result:
         """Run all stages from the neighbour search to the merges."""
         from kfuse.core import adaptive, paper  # noqa: PLC0415 - numba is slow to import
 
         execution = self._execution()
-        algorithm = {"adaptive": adaptive, "paper": paper}[self.fusion]
-        return algorithm.fit(self._neighbor_table(data, execution), execution)
+        table = self._neighbor_table(data, execution)
+        return paper.fit(table, execution) if self.fusion == "paper" else adaptive.fit(table, execution, weight)
 
     def _execution(self) -> Execution:
         from kfuse.core.execution import Execution, Progress, number_of_threads  # noqa: PLC0415
@@ -263,7 +287,8 @@ class KFuse(ClusterMixin, BaseEstimator):
 
         seed = int(check_random_state(self.random_state).randint(2**31)) if self.neighbors == "approximate" else 0
         with execution.progress.stage("order"):
-            search = choose_search(data, self.metric, self.neighbors, execution, seed)
+            steps = self.fusion == "adaptive"
+            search = choose_search(data, self.metric, self.neighbors, execution, seed, steps=steps)
         return NeighborTable(search, execution)
 
     def _repr_html_inner(self) -> str:

@@ -65,6 +65,8 @@ class FusionTree(NamedTuple):
         The rank of each sample in the order of leaving its leaf, -1 to stay; None with ``fusion="paper"``.
     borders : Borders or None
         What each merge tells about the number of clusters; None with ``fusion="paper"``.
+    sample_weight : ndarray of shape (n_samples,) or None
+        The weight of each sample, if weights were given: clusters are numbered by it.
 
     Examples
     --------
@@ -83,6 +85,7 @@ class FusionTree(NamedTuple):
     sizes: NDArray[np.intp]
     leaving: NDArray[np.intp] | None = None
     borders: Borders | None = None
+    sample_weight: NDArray[np.float64] | None = None
 
     @property
     def strength(self) -> NDArray[np.float64] | None:
@@ -119,7 +122,14 @@ class FusionTree(NamedTuple):
         n_leaves = len(result.children) + 1
         sizes = sizes_of_nodes(result.children, np.bincount(result.subclusters, minlength=n_leaves))
         return cls(
-            result.subclusters, result.children, result.log_index, result.height, sizes, result.leaving, result.borders
+            result.subclusters,
+            result.children,
+            result.log_index,
+            result.height,
+            sizes,
+            result.leaving,
+            result.borders,
+            result.sample_weight,
         )
 
     def cut(self, n_clusters: int) -> NDArray[np.intp]:
@@ -154,7 +164,7 @@ class FusionTree(NamedTuple):
         if self.leaving is not None and n_clusters > self.n_leaves:
             leaves = (self.leaving >= 0) & (self.leaving < n_clusters - self.n_leaves)
             labels[leaves] = self.n_leaves + self.leaving[leaves]
-        return labels_by_size(labels)
+        return labels_by_size(labels, self.sample_weight)
 
     def suggest(self, n: int = 5) -> list[Suggestion]:
         """Rank the best numbers of clusters; the first is the one that ``n_clusters="auto"`` takes.

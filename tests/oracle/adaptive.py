@@ -5,6 +5,7 @@ that exact ties stay exact.
 """
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,10 +13,11 @@ import numpy as np
 class Reference:
     """The fusions of `KFuse(fusion="adaptive")` on distinct samples."""
 
-    def __init__(self, X):
+    def __init__(self, X, weights=None):
         self.first_of_place, self.place = distinct(X)
         points = X[self.first_of_place]
         self.n = len(points)
+        self.w = relative_weights([1.0] * self.n if weights is None else weights)
         self.d = [[distance(p, q) for q in points] for p in points]
         self.order = [
             sorted((q for q in range(self.n) if q != p), key=lambda q: (self.d[p][q], q)) for p in range(self.n)
@@ -78,7 +80,16 @@ class Reference:
                 total += self.d[p][q]
             means.append(total / self.k)
         unit = 2.0 ** math.floor(math.log2(max(self.d[p][self.nearest[p][-1]] for p in range(self.n))))
-        return -np.log(np.array(means) / unit)
+        ell = -np.log(np.array(means) / unit)
+        if len(set(self.w)) > 1:
+            heavy = []
+            for p in range(self.n):
+                total = self.w[p]
+                for q in self.nearest[p]:
+                    total += self.w[q]
+                heavy.append(total / (self.k + 1))
+            ell += np.log(np.array(heavy)) / max(self.m, 1.0)
+        return ell
 
     def basins(self):
         step = math.ceil(math.sqrt(self.lam))
@@ -109,6 +120,7 @@ class Reference:
                     continue
                 share = len(around[p] & around[q]) / min(len(around[p]), len(around[q]))
                 weight = share * share if mutual else share * share / 2
+                weight *= math.sqrt(self.w[p]) * math.sqrt(self.w[q])
                 links.append((p, q, weight, weight * min(self.ell[p], self.ell[q])))
         return links + self.bridges(links)
 
@@ -150,16 +162,16 @@ class Reference:
             if piece[p] != piece[q]:
                 join(p, q)
                 reach = max(self.d[p][self.nn[p][-1]], self.d[q][self.nn[q][-1]])
-                weight = 1.0 / (self.k + 1) ** 2
+                weight = 1.0 / (self.k + 1) ** 2 * (math.sqrt(self.w[p]) * math.sqrt(self.w[q]))
                 level = min(self.ell[p], self.ell[q]) + np.log(np.array([reach / length]))[0]
                 found.append((p, q, weight, weight * level))
         return sorted(found)
 
     def merge(self):
         size, density = {}, {}
-        for label, ell in zip(self.labels, self.ell, strict=True):
-            size[label] = size.get(label, 0) + 1
-            density[label] = density.get(label, 0.0) + ell
+        for label, ell, w in zip(self.labels, self.ell, self.w, strict=True):
+            size[label] = size.get(label, 0.0) + w
+            density[label] = density.get(label, 0.0) + w * ell
         weight, level = self.between()
 
         def index(pair):
@@ -193,6 +205,7 @@ class Reference:
     def height(self, lowest, level, parts):
         """How much of a border a merge is; `parts` are the size and the mean log-density of both sides."""
         smaller, own = min(parts, key=lambda part: part[0])
+        smaller = max(smaller, 1.0)
         mean = (parts[0][1] + parts[1][1]) / 2
         doubt = math.exp(-self.m * max(0.0, own - level))
         return (
@@ -208,6 +221,86 @@ class Reference:
         labels = [name[self.labels[place]] for place in self.place]
         order = sorted(set(labels), key=lambda c: (-labels.count(c), labels.index(c)))
         return [order.index(label) for label in labels]
+
+
+def relative_weights(total):
+    """Weights in multiples of their mean."""
+    relative = [max(w / max(total), 2.0**-40) for w in total]
+    mean = np.mean(relative)
+    return [float(w / mean) for w in relative]
+
+
+def as_recorded(X):
+    """Rounded data in the steps of its rounding, other data as it is."""
+    columns = [[float(v) for v in column] for column in np.transpose(X)]
+    found = [recorded(column) for column in columns]
+    steps = [step for kept in found if kept for step in [kept[1]] if step]
+    for i, column in enumerate(columns):
+        if found[i] is None and steps:
+            found[i] = in_step(column, min(steps))
+        if found[i] is None:
+            return X
+    if all(step == 0 and not is_noisy for _, step, is_noisy in found):
+        return X
+    unit = min(steps) if all(step or not is_noisy for _, step, is_noisy in found) else None
+    if unit and max(steps) / unit > 2.0**42:
+        return X
+    rows = np.transpose([kept if unit is None else to_unit(kept, step, unit) for kept, step, _ in found])
+    is_group = any(is_noisy for _, _, is_noisy in found) and len(np.unique(rows, axis=0)) < 10
+    return X if is_group else rows
+
+
+def to_unit(column, step, unit):
+    """Multiples of a step, counted from the least value, in a unit whose ratio to the step has 20 bits."""
+    ratio = (step or unit) / unit
+    bits = 20 - math.floor(math.log2(ratio)) - 1
+    return [round((v - min(column)) / (step or unit)) * (round(ratio * 2.0**bits) / 2.0**bits) for v in column]
+
+
+def recorded(column):
+    """The column without noise, its step (0 if it has none) and whether there was noise; None if it is continuous."""
+    values = sorted(set(column))
+    found = in_any_step(column)
+    if found:
+        return found
+    gaps = sorted(b - a for a, b in pairwise(values))
+    for i in reversed(range(len(gaps) - 1)):
+        if gaps[i] <= 2.0**-24 * gaps[i + 1]:
+            chains = [[values[0]]]
+            for a, b in pairwise(values):
+                chains += [[b]] if b - a > gaps[i] else []
+                chains[-1] += [] if b - a > gaps[i] else [b]
+            if max(c[-1] - c[0] for c in chains) <= 2.0**-24 * gaps[i + 1]:
+                middle = {v: c[0] + (c[-1] - c[0]) / 2 for c in chains for v in c}
+                kept = [middle[v] for v in column]
+                found = in_any_step(kept)
+                return kept, found[1] if found else 0.0, True
+    return None
+
+
+def in_any_step(column):
+    """A column whose values are multiples of the smallest gap, or of a fraction of it."""
+    values = sorted(set(column))
+    if len(values) == 1:
+        return column, 0.0, False
+    smallest = min(b - a for a, b in pairwise(values))
+    return next(filter(None, (in_step(column, smallest / division) for division in range(1, 33))), None)
+
+
+def in_step(column, step):
+    """The column and its largest step, if its values are multiples of the given one but for a thousandth of it."""
+    extent = max(column) - min(column)
+    if extent == 0:
+        return column, 0.0, False
+    if not step <= extent <= 2.0**42 * step:
+        return None
+    step = extent / round(extent / step)
+    multiples = [round((v - min(column)) / step) for v in column]
+    if any(abs(v - min(column) - i * step) > step / 1024 for v, i in zip(column, multiples, strict=True)):
+        return None
+    if len(set(multiples)) < len(set(column)):
+        return None
+    return column, extent / (max(multiples) // math.gcd(*multiples)), False
 
 
 def distinct(X):

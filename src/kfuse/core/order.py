@@ -63,16 +63,19 @@ def roots(parents: NDArray[np.intp]) -> NDArray[np.intp]:
     return parents
 
 
-def labels_by_size(labels: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Renumber labels 0, 1, ... by decreasing size, then by smallest sample index; negative labels stay."""
+def labels_by_size(labels: NDArray[np.intp], weights: NDArray[np.float64] | None = None) -> NDArray[np.intp]:
+    """Renumber labels 0, 1, ... by decreasing size, then by smallest sample index; negative labels stay.
+
+    With weights, the size is the weight of a cluster, and samples without weight do not count.
+    """
     kept = np.flatnonzero(labels >= 0)
-    values = labels[kept]
-    sizes = np.bincount(values)
+    counted = kept if weights is None else kept[weights[kept] > 0.0]
+    sizes = np.bincount(labels[counted], None if weights is None else weights[counted])
     first = np.zeros(sizes.size, dtype=np.intp)
-    first[values[::-1]] = kept[::-1]  # of several samples, the first is written last
+    first[labels[counted[::-1]]] = counted[::-1]  # of several samples, the first is written last
     used = np.flatnonzero(sizes)
     rank = np.empty(sizes.size, dtype=np.intp)
     rank[used[np.lexsort((first[used], -sizes[used]))]] = np.arange(used.size)
     renumbered = labels.astype(np.intp)
-    renumbered[kept] = rank[values]
+    renumbered[kept] = rank[labels[kept]]
     return renumbered

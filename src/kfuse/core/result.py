@@ -34,3 +34,15 @@ class Result(NamedTuple):
     height: NDArray[np.float64]  # of each merge: never decreases; the last merge is undone first
     borders: Borders | None = None  # what the number of clusters is read from; the paper has none
     leaving: NDArray[np.intp] | None = None  # the order in which samples leave their sub-clusters; the paper has none
+    sample_weight: NDArray[np.float64] | None = None  # if weights were given
+
+    def spread_over(self, sample: NDArray[np.intp], of_result: NDArray[np.intp]) -> Result:
+        """Return the result for more samples, each as `sample` of this one; `of_result` are those of this result."""
+        return self._replace(
+            reverse_counts=self.reverse_counts[sample],
+            density=self.density[sample],
+            representatives=of_result[self.representatives][sample],
+            subclusters=self.subclusters[sample],
+            left_out=self.left_out[sample],
+            leaving=None if self.leaving is None else self.leaving[sample],
+        )

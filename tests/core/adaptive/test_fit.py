@@ -13,7 +13,7 @@ from kfuse.core.search import NeighborTable, choose_search
 from kfuse.core.search.duplicates import first_at_distance_zero, first_of_equal_rows
 from kfuse.core.search.spatial import spatial_order
 from tests.checks import assert_same_clusters
-from tests.oracle.adaptive import Reference
+from tests.oracle.adaptive import Reference, as_recorded
 from tests.strategies import samples
 
 REAL_SETS = {
@@ -34,8 +34,8 @@ def in_spatial_order(X):
 @settings(max_examples=300)
 @given(samples(max_samples=60), st.sampled_from(["kd_tree", "brute"]))
 def test_equals_the_reference(X, neighbors):
-    points, place = in_spatial_order(X)
-    model, reference = KFuse(1, neighbors=neighbors).fit(X), Reference(points)
+    points, place = in_spatial_order(as_recorded(X))
+    model, reference = KFuse(1, neighbors=neighbors).fit(X), Reference(points, np.bincount(place))
     reference.place = place
     assert model.natural_value_ == reference.lam
     assert model.n_neighbors_ == reference.k

@@ -26,7 +26,7 @@ class Graph:
         self.labels = peaks.climb(self.nearest.indices, own.counts, rho, 9).labels
         self.scales = chosen.choose_scales(self.nearest.distances, own.counts)
         radii = self.scales.radii
-        self.links = adaptive.link(table, self.nearest, own.counts, radii, rho, self.labels, SERIAL)
+        self.links = adaptive.link(table, self.nearest, own.counts, radii, rho, np.ones(len(rho)), self.labels, SERIAL)
         self.selection = valleys.Selection.of(
             self.scales, valleys.levels_beyond(self.links, self.labels, self.scales, rho), len(X)
         )

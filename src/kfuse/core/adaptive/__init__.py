@@ -42,11 +42,14 @@ from kfuse.core.search import NeighborBlock, NeighborTable
 REACH = 4  # the most neighbours to link a sample with, in units of lambda: hubs make max(nb) needlessly large
 
 
-def fit(neighbors: NeighborTable, execution: Execution) -> Result:
-    """Run all stages on the distinct samples; return what they found for every sample."""
+def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[np.float64] | None = None) -> Result:
+    """Run all stages on the distinct samples; return what they found for every sample.
+
+    Weights are positive; a sample of weight w counts as w identical ones.
+    """
     stage, unit = execution.progress.stage, neighbors.distances.unit
     with stage("neighbours"):
-        distinct, neighbors = places.find_places(neighbors)
+        distinct, neighbors = places.find_places(neighbors, sample_weight)
     with stage("natural neighbours"):
         found = natural.find_natural_neighbors(neighbors, REACH, is_last=True)
         k = min(found.n_neighbors, REACH * found.natural_value, neighbors.n_samples - 1)
@@ -54,12 +57,15 @@ def fit(neighbors: NeighborTable, execution: Execution) -> Result:
         own = neighborhoods.own_neighborhoods(nearest.indices, nearest.distances, execution)
     with stage("density"):
         rho = density.log_density(nearest.distances)
+        if distinct.is_weighted:
+            rho.values[:] += density.log_mean_weight(nearest.indices, distinct.weight) / max(own.dimension, 1.0)
         looked_at = scales.choose_scales(nearest.distances, own.counts)
     with stage("sub-clusters"):
         basins = peaks.climb(nearest.indices, own.counts, rho.values, found.natural_value, execution)
     with stage("merging"):
-        graph = link(neighbors, nearest, own.counts, looked_at.radii, rho.values, basins.labels, execution)
-        merges = merge(graph, rho.values, basins.labels, execution)
+        weights = distinct.weight
+        graph = link(neighbors, nearest, own.counts, looked_at.radii, rho.values, weights, basins.labels, execution)
+        merges = merge(graph, rho.values, weights, basins.labels, execution)
     place, height = distinct.place, borders.heights(merges, found.natural_value, own.dimension)
     order = borders.by_height(height)
     children = nodes_of_merges(*merges.edge[order].T)
@@ -96,24 +102,28 @@ def link(
     counts: NDArray[np.int32],
     radii: NDArray[np.float64],
     log_density: NDArray[np.float64],
+    weights: NDArray[np.float64],
     labels: NDArray[np.intp],
     execution: Execution,
 ) -> links.Links:
     """Link the sub-clusters, so that all of them are connected."""
-    graph = links.links_between(nearest, counts, radii, labels, log_density, execution)
-    return bridges.with_bridges(graph, neighbors.search, nearest, counts, radii, log_density, labels)
+    graph = links.links_between(nearest, counts, radii, labels, log_density, weights, execution)
+    return bridges.with_bridges(graph, neighbors.search, nearest, counts, radii, log_density, weights, labels)
 
 
 def merge(
-    graph: links.Links, log_density: NDArray[np.float64], labels: NDArray[np.intp], execution: Execution
+    graph: links.Links,
+    log_density: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    labels: NDArray[np.intp],
+    execution: Execution,
 ) -> fusion.Merges:
     """Merge sub-clusters, the pair with the largest index first, down to one."""
-    sizes = np.bincount(labels).astype(np.float64)
-    log_densities = np.bincount(labels, weights=log_density).astype(np.float64)
+    sizes = np.bincount(labels, weights=weights).astype(np.float64)
+    log_densities = np.bincount(labels, weights=weights * log_density).astype(np.float64)
     return fusion.agglomerate(graph, fusion.Nodes(sizes, log_densities), execution)
 
 
 def _without_reverse_neighbors(distinct: places.Places, found: natural.NaturalNeighbors) -> NDArray[np.bool_]:
-    """Find the places of one sample that is among no other sample's lambda nearest neighbours."""
-    samples = np.bincount(distinct.place)
-    return (found.reverse_counts == 0) & (samples == 1) & (samples.size > 1)
+    """Find the places of least weight that are among no other place's lambda nearest neighbours."""
+    return (found.reverse_counts == 0) & distinct.is_rarest & (distinct.weight.size > 1)

@@ -40,7 +40,7 @@ def write_heights(merges, natural_value, dimension, height):
     """Compute the height of each merge."""
     for merge in range(height.size):
         first_is_smaller = merges.size[merge, 0] <= merges.size[merge, 1]
-        smaller = merges.size[merge, 0] if first_is_smaller else merges.size[merge, 1]
+        smaller = max(merges.size[merge, 0] if first_is_smaller else merges.size[merge, 1], 1.0)
         density = merges.density[merge, 0] if first_is_smaller else merges.density[merge, 1]
         sparser = min(merges.density[merge, 0], merges.density[merge, 1])
         mean = (merges.density[merge, 0] + merges.density[merge, 1]) / 2.0

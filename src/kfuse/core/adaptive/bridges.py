@@ -23,6 +23,7 @@ def with_bridges(
     counts: NDArray[np.int32],
     radii: NDArray[np.float64],
     log_density: NDArray[np.float64],
+    weights: NDArray[np.float64],
     labels: NDArray[np.intp],
 ) -> Links:
     """Add links that connect the components of the graph of sub-clusters.
@@ -38,7 +39,8 @@ def with_bridges(
     with np.errstate(divide="ignore"):
         covered = np.maximum(radius[bridges.first], radius[bridges.second]) / bridges.distance
     covered = np.clip(covered, np.finfo(float).tiny, 1.0)
-    weight = np.full(bridges.first.size, 1.0 / (nearest.indices.shape[1] + 1) ** 2)
+    root_weights = np.sqrt(weights)
+    weight = 1.0 / (nearest.indices.shape[1] + 1) ** 2 * (root_weights[bridges.first] * root_weights[bridges.second])
     level = np.minimum(log_density[bridges.first], log_density[bridges.second]) + np.log(covered)
     gap = np.maximum(np.maximum(radii[bridges.first], radii[bridges.second]), bridges.distance[:, None])
     return Links(

@@ -1,6 +1,8 @@
 """The density of the adaptive fusion: Eq. 1 without the reverse neighbour counts, as a logarithm.
 
-Reverse neighbour counts grow with how much of a hub a sample is, whatever the density around it.
+Reverse neighbour counts grow with how much of a hub a sample is, whatever the density around it. Where places differ in
+weight, the ball of the k nearest holds the more, the heavier they are: the density in m dimensions grows by the mean
+weight in it, and its m-th root, which is what one over a distance is, by the m-th root.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuse.core.kernels import kernel
 from kfuse.core.natural import sum_in_order
 
 
@@ -33,3 +36,18 @@ def log_density(distances: NDArray[np.float64]) -> LogDensity:
     unit = float(np.ldexp(1.0, int(np.frexp(distances[:, -1].max())[1]) - 1))
     means = sum_in_order(distances) / k / unit
     return LogDensity(-np.log(np.maximum(means, np.finfo(float).tiny)), unit)
+
+
+def log_mean_weight(indices: NDArray[np.int32], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute the logarithm of the mean weight of each place and its neighbours."""
+    sums = weights.copy()
+    add_weights(indices, weights, sums)
+    return np.log(sums / (indices.shape[1] + 1))
+
+
+@kernel
+def add_weights(indices, weights, sums):
+    """Add the weights of the neighbours, one after the other."""
+    for row in range(indices.shape[0]):
+        for rank in range(indices.shape[1]):
+            sums[row] += weights[indices[row, rank]]

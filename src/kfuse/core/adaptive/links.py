@@ -3,7 +3,7 @@
 Two samples are linked if one is in the other's neighbourhood. The link's weight is the squared share that their
 neighbourhoods have in common, of the smaller of the two, where a sample counts as its own neighbour; and half of that
 if only one has the other as a neighbour. A link inside a cluster shares most neighbours, one across a gap few. Its
-level is the log-density of its sparser end.
+level is the log-density of its sparser end. Places of weight w count as w samples: their link counts sqrt(w w') times.
 
 Links are added up as they are found, sub-cluster by sub-cluster, and never held one by one. A component that no link
 connects to the others gets a bridge: `bridges.py`.
@@ -44,6 +44,7 @@ class NeighborLists(NamedTuple):
     farthest_indices: NDArray[np.int32]
     farthest_distances: NDArray[np.float64]
     radii: NDArray[np.float64]  # (n_samples, n_scales): the distance to the M-th neighbour
+    root_weights: NDArray[np.float64]  # the square root of the weight of each place
 
 
 def links_between(
@@ -52,6 +53,7 @@ def links_between(
     radii: NDArray[np.float64],
     labels: NDArray[np.intp],
     log_density: NDArray[np.float64],
+    weights: NDArray[np.float64],
     execution: Execution = SERIAL,
 ) -> Links:
     """Sum up the links between each two sub-clusters; `counts` are the sizes of the neighbourhoods."""
@@ -61,7 +63,7 @@ def links_between(
     members, starts = members_of(labels)
     last = np.arange(labels.size), counts - 1
     farthest = nearest.indices[last], nearest.distances[last]
-    lists = NeighborLists(counts, nearest.indices, nearest.distances, *farthest, radii)
+    lists = NeighborLists(counts, nearest.indices, nearest.distances, *farthest, radii, np.sqrt(weights))
 
     def add_up(start: int, stop: int) -> Links:
         begin, end = np.searchsorted(starts[:-1], [start, stop])
@@ -117,7 +119,8 @@ def add_up_links(members, starts, begin, end, lists, labels, log_density, links,
                 other, is_mutual = others[position] >> 1, (others[position] & 1) == 1
                 shared = shared_neighbors(sample, other, lists, around)
                 n_around = min(lists.counts[sample], lists.counts[other]) + 1
-                amount = link_weight(shared / n_around, is_mutual)
+                root_weight = lists.root_weights[sample] * lists.root_weights[other]
+                amount = link_weight(shared / n_around, is_mutual) * root_weight
                 there = labels[other]
                 link = link_to[there]
                 if link < floor:

@@ -1,4 +1,8 @@
-"""Identical samples are one place: the adaptive fusion sees each place once, in spatial order."""
+"""Identical samples are one place: the adaptive fusion sees each place once, in spatial order, with a weight.
+
+How often a value occurs is density, so a place has the weight of all samples there. Only ratios count: weights are in
+multiples of their mean, so that repeating every sample changes nothing, and places of one sample each weigh exactly 1.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +15,26 @@ from kfuse.core.order import roots
 from kfuse.core.search import NeighborTable
 from kfuse.core.search.duplicates import note_zero_distances
 
+LEAST_WEIGHT = 2.0**-40  # of the largest: what weighs less would not be seen anyway
+
 
 class Places(NamedTuple):
-    """The distinct samples: the first sample at each place, and the place of every sample."""
+    """The distinct samples: the first sample at each place, its weight, and the place of every sample."""
 
     first: NDArray[np.intp]
     place: NDArray[np.intp]
+    weight: NDArray[np.float64]  # of each place, with mean 1
+    is_rarest: NDArray[np.bool_]  # whether no place has less weight
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether places differ in weight."""
+        return not self.is_rarest.all()
 
 
-def find_places(neighbors: NeighborTable) -> tuple[Places, NeighborTable]:
+def find_places(
+    neighbors: NeighborTable, sample_weight: NDArray[np.float64] | None = None
+) -> tuple[Places, NeighborTable]:
     """Find the samples that are identical; return their places in spatial order, and the neighbours of each place."""
     neighbors, order = neighbors.reordered()
     leader = neighbors.search.duplicates()
@@ -34,7 +49,17 @@ def find_places(neighbors: NeighborTable) -> tuple[Places, NeighborTable]:
     place[order] = place_of[leader]
     first = np.empty(leaders.size, dtype=np.intp)
     first[place[::-1]] = np.arange(leader.size)[::-1]  # of several samples at a place, the first is written last
-    return Places(first, place), neighbors
+    total = np.bincount(place, weights=sample_weight).astype(np.float64)
+    return Places(first, place, relative_weights(total), total == total.min()), neighbors
+
+
+def relative_weights(total: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights in multiples of their mean.
+
+    Dividing by one of them first makes the result the same to the last bit if all are multiplied by a whole number.
+    """
+    relative = np.maximum(total / total.max(), LEAST_WEIGHT)
+    return relative / relative.mean()
 
 
 def _first_at_distance_zero(neighbors: NeighborTable) -> NDArray[np.intp]:

@@ -29,10 +29,19 @@ FEW_DIMENSIONS = 3  # ... which it never does in so few dimensions
 
 
 def choose_search(
-    X: Any, metric: str | Callable[..., float], how: str, execution: Execution = SERIAL, seed: int = 0
+    X: Any,
+    metric: str | Callable[..., float],
+    how: str,
+    execution: Execution = SERIAL,
+    seed: int = 0,
+    *,
+    steps: bool = False,
 ) -> NeighborSearch:
-    """Return the search for an input, a metric and the requested kind; the seed is that of an approximate search."""
-    distances = distances_for(X, metric)
+    """Return the search for an input, a metric and the requested kind.
+
+    The seed is that of an approximate search; with `steps`, rounded data is measured in the steps of its rounding.
+    """
+    distances = distances_for(X, metric, steps=steps)
     if isinstance(distances, GraphDistances):
         return GraphSearch(distances)
     if how == "approximate":

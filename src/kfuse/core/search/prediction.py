@@ -30,16 +30,31 @@ class NearestSamples:
         The samples of the fit, which must not change; None with ``metric="precomputed"``.
     metric : str or callable
         The metric of the fit.
+    counted : ndarray or None, default=None
+        The samples to choose from, ascending; None for all.
     """
 
-    def __init__(self, samples: NDArray[Any] | None, metric: str | Callable[..., float]):
-        self.samples, self.metric = samples, metric
+    counted: NDArray[np.intp] | None = None  # in pickles of before, too
+
+    def __init__(
+        self,
+        samples: NDArray[Any] | None,
+        metric: str | Callable[..., float],
+        counted: NDArray[np.intp] | None = None,
+    ):
+        self.samples, self.metric, self.counted = samples, metric, counted
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"samples": self.samples, "metric": self.metric}
+        return {"samples": self.samples, "metric": self.metric, "counted": self.counted}
 
     def __call__(self, X: Any) -> NDArray[np.intp]:
         """Return the nearest sample for each row of X, which holds distances with ``metric="precomputed"``."""
+        if self.counted is None:
+            return self._nearest(X)
+        return self.counted[self._nearest(X[:, self.counted] if self.samples is None else X)]
+
+    def _nearest(self, X: Any) -> NDArray[np.intp]:
+        """Return which of the samples to choose from is nearest."""
         if self.samples is None:
             return nearest_stored(X) if issparse(X) else np.argmin(X, axis=1)
         distances: Any = self._search.distances
@@ -51,7 +66,8 @@ class NearestSamples:
 
     @cached_property
     def _search(self) -> NeighborSearch:
-        distances = distances_for(self.samples, self.metric)
+        samples = self.samples if self.counted is None or self.samples is None else self.samples[self.counted]
+        distances = distances_for(samples, self.metric)
         is_tree = isinstance(distances, EuclideanDistances) and suits_kd_tree(distances)
         return KDTreeSearch(distances) if is_tree else RowSearch(distances)
 
