@@ -16,24 +16,26 @@ import pytest
 from kfuse import KFuse, tables
 from kfuse.cli import decisions, fitting, summary
 from kfuse.cli.options import Choice, Method, Source
-from tests.cli.command_line import DATA, TWO, call, fails, needs_posix
+from tests.cli.command_line import DATA, ONE_BY_ONE, TWO, call, fails, needs_posix
 from tests.tables.lookalikes import TABLES, airports, penguins
 
 
-def on_a_terminal(*arguments):
-    """Run a command with standard output and standard error on one pseudo-terminal."""
+def on_a_terminal(*commands):
+    """Run commands one after the other with standard output and standard error on one pseudo-terminal."""
     ours, theirs = os.openpty()
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "xterm"}
-    command = [sys.executable, "-m", "kfuse.cli", *map(str, arguments)]
+    given = [str(part) for each in commands for part in (*each, ";")]
+    command = [sys.executable, "-c", ONE_BY_ONE, *given]
     shown = []
-    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment) as process:
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment):
         os.close(theirs)
         with suppress(OSError):  # raised by Linux when the other end is closed
             while part := os.read(ours, 1 << 16):
                 shown.append(part)
     os.close(ours)
-    text = b"".join(shown).decode().replace("\r\n", "\n")
-    return process.returncode, re.sub(r"\x1b\[[\d;]*[A-Za-z]|\r", "", text)
+    text = re.sub(r"\x1b\[[\d;]*[A-Za-z]|\r", "", b"".join(shown).decode())
+    *screens, codes = text.split("\x1e\x1e")
+    return json.loads(codes), screens
 
 
 def shown(frame, capsys, method=None, choice=None):
@@ -49,8 +51,8 @@ class TestTerminal:
     def test_shows_a_summary_instead_of_labels(self, tmp_path):
         path = tmp_path / "penguins.csv"
         penguins().write_csv(path)
-        code, text = on_a_terminal("cluster", path, "-k", "3")
-        assert code == 0
+        codes, (text,) = on_a_terminal(["cluster", path, "-k", "3"])
+        assert codes == [0]
         words = (
             "species",
             "one-hot",
@@ -68,12 +70,13 @@ class TestTerminal:
         assert not re.search(r"^label$", text, re.MULTILINE)
 
     @needs_posix
-    @pytest.mark.parametrize("options", [["-o", "-"], ["--to", "csv"], ["--keep"]])
-    def test_shows_labels_if_asked_to(self, data, options):
-        code, text = on_a_terminal("cluster", data, "-k", "2", *options)
-        assert code == 0
-        assert "label\n" in text
-        assert "Next" not in text
+    def test_shows_labels_if_asked_to(self, data):
+        options = [["-o", "-"], ["--to", "csv"], ["--keep"]]
+        codes, screens = on_a_terminal(*(["cluster", data, "-k", "2", *option] for option in options))
+        assert codes == [0, 0, 0]
+        for text in screens:
+            assert "label\n" in text
+            assert "Next" not in text
 
 
 class TestSummary:
