@@ -13,10 +13,9 @@ from kfuse.cli import console
 from kfuse.cli.errors import in_options, in_shell
 from kfuse.cli.fitting import Work
 from kfuse.cli.options import STREAM, Choice, Source
-from kfuse.description.number import CLEAR
+from kfuse.description.number import CLEAR, FAIR
 from kfuse.drawing.palette import PALETTE
 from kfuse.tables.columns import typed
-from kfuse.tables.remarks import LEAST_CONTRAST
 from kfuse.wording import counted
 
 MOST_SUGGESTED = 4
@@ -78,7 +77,7 @@ def confidence(work: Work) -> str:
     if n_clusters == 1:
         return f"No number of clusters stands out, so the data counts as one.{also}{outliers}"
     contrast = ranked[0].contrast
-    how = "clearly" if contrast >= CLEAR else "somewhat" if contrast >= LEAST_CONTRAST else "little"
+    how = "clearly" if contrast >= CLEAR else "somewhat" if contrast >= FAIR else "little"
     return f"The number {n_clusters:,} stands out {how} (contrast {contrast:.3f} of at most 1).{also}{outliers}"
 
 
