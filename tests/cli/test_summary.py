@@ -16,6 +16,8 @@ import pytest
 from kfuse import KFuse, tables
 from kfuse.cli import decisions, fitting, summary
 from kfuse.cli.options import Choice, Method, Source
+from kfuse.description import describe_labels
+from kfuse.description.columns import read
 from tests.cli.command_line import DATA, ONE_BY_ONE, TWO, call, fails, needs_posix
 from tests.tables.lookalikes import TABLES, airports, penguins
 
@@ -127,6 +129,16 @@ class TestSummary:
         said = shown(pl.DataFrame(X), capsys, Method(n_clusters=25))
         assert re.search(r" 20 to 24 \d+ \d+\.\d% ", said)
         assert said.count(" rows: ") == 20
+        assert "These are the 10 largest, and the 10 others that a column sets apart most clearly." in said
+
+    def test_of_many_clusters_the_clearest_are_described(self):
+        labels = np.concatenate([np.repeat(np.arange(29), 20), np.full(5, 29)])
+        overlapping = labels + np.random.default_rng(0).normal(size=labels.size)
+        columns = read(pl.DataFrame({"x": np.where(labels == 29, 90, overlapping)}))
+        told = [one.label for one in summary.worth_telling(describe_labels(columns, labels))]
+        assert told[:10] == list(range(10))
+        assert told[-1] == 29
+        assert len(told) == 20
 
 
 class TestColumns:

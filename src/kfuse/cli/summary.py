@@ -13,6 +13,7 @@ from kfuse.cli import console
 from kfuse.cli.errors import in_options, in_shell
 from kfuse.cli.fitting import Work
 from kfuse.cli.options import STREAM, Choice, Source
+from kfuse.description import Description
 from kfuse.description.number import CLEAR, FAIR
 from kfuse.drawing.palette import PALETTE
 from kfuse.tables.columns import typed
@@ -20,6 +21,7 @@ from kfuse.wording import counted
 
 MOST_SUGGESTED = 4
 MOST_SENTENCES = 20
+LARGEST = 10  # of more clusters than that, those that always have a sentence; the others are those set apart best
 SILENT = {"identifier", "text", "constant"}  # roles of columns that tell nothing about clusters
 
 
@@ -38,16 +40,17 @@ def show(work: Work, source: Source, choice: Choice) -> None:
     out.print(console.heading(f"{work.table.name}: {work.found.summary}, by {n_columns}"))
     out.print(console.size_table(work.found.sizes, console.bar_character(out)))
     out.print()
-    _print_sentences(out, sentences(work))
+    _print_sentences(out, described(work))
     for line in (confidence(work), *(f"Beware: {one}." for one in _other_remarks(work))):
         out.print(Padding(Text(line), (0, 0, 0, 1), expand=False))
     out.print()
     _next_steps(out, work, source, choice)
 
 
-def sentences(work: Work) -> list[str]:
-    """Return one sentence for each cluster about what sets it apart, by all columns that can say something."""
-    return description.sentences(work.found.model, telling_columns(work))
+def described(work: Work) -> list[Description]:
+    """Return what sets each cluster apart, by all columns that can say something."""
+    columns = description.columns_of(work.found.model, telling_columns(work))
+    return description.describe_labels(columns, work.found.labels)
 
 
 def telling_columns(work: Work) -> pl.DataFrame:
@@ -56,13 +59,27 @@ def telling_columns(work: Work) -> pl.DataFrame:
     return typed(work.table, names).select(names).filter(work.features.used)
 
 
-def _print_sentences(out: Console, found: list[str]) -> None:
+def _print_sentences(out: Console, found: list[Description]) -> None:
     grid = Table.grid(padding=(0, 1))
     grid.add_column(justify="right")
-    for label, sentence in enumerate(found[:MOST_SENTENCES]):
-        grid.add_row(Text(f" {label}", f"bold {PALETTE[label % len(PALETTE)]}"), Text(sentence))
+    told = worth_telling(found)
+    for one in told:
+        name = "-1" if one.label < 0 else f"{one.label}"
+        grid.add_row(Text(f" {name}", f"bold {PALETTE[one.label % len(PALETTE)]}"), Text(one.sentence))
     out.print(grid)
+    if len(told) < len(found):
+        others = f"the {len(told) - LARGEST} others that a column sets apart most clearly"
+        out.print(Text(f" These are the {LARGEST} largest, and {others}.", "dim"))
     out.print()
+
+
+def worth_telling(found: list[Description]) -> list[Description]:
+    """Choose the clusters to describe if there are many: the largest, and those that a column sets apart best."""
+    if len(found) <= MOST_SENTENCES:
+        return found
+    rest = sorted(found[LARGEST:], key=lambda one: -max((each.effect for each in one.findings), default=0.0))
+    chosen = {one.label for one in (*found[:LARGEST], *rest[: MOST_SENTENCES - LARGEST])}
+    return [one for one in found if one.label in chosen]
 
 
 def confidence(work: Work) -> str:
