@@ -64,8 +64,7 @@ def _print_sentences(out: Console, found: list[Description]) -> None:
     grid.add_column(justify="right")
     told = worth_telling(found)
     for one in told:
-        name = "-1" if one.label < 0 else f"{one.label}"
-        grid.add_row(Text(f" {name}", f"bold {PALETTE[one.label % len(PALETTE)]}"), Text(one.sentence))
+        grid.add_row(Text(f" {one.label}", f"bold {PALETTE[one.label % len(PALETTE)]}"), Text(one.sentence))
     out.print(grid)
     if len(told) < len(found):
         others = f"the {len(told) - LARGEST} others that a column sets apart most clearly"
