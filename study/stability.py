@@ -102,7 +102,7 @@ SETS: dict[str, Callable[[], Labelled]] = {
     "uneven densities": lambda: blobs([300, 300, 300], 2, 3, [0.3, 1.0, 2.0]),
     "12 groups": lambda: blobs(1200, 2, 12, 0.5),
     "31 groups": lambda: blobs(3100, 2, 31, 0.4),
-    "1 feature": lambda: blobs(600, 1, 3, 0.6),
+    "3 features": lambda: blobs(600, 3, 5, 1.5),
     "5 features": lambda: blobs(600, 5, 4, 2.0),
     "10 features": lambda: blobs(600, 10, 6, 3.0),
     "20 features": lambda: blobs(600, 20, 6, 4.0),
