@@ -48,7 +48,7 @@ def draw_neighbours(model: KFuse, X: NDArray[np.float64]) -> Figure:
     unreached = [len(X) - np.unique(nearest[:, :round_]).size for round_ in range(26)]
     left.plot(range(26), unreached, "o-", color=PALETTE[0], markersize=4)
     left.axvline(model.natural_value_, color=PALETTE[3], linestyle="--", linewidth=1)
-    end = f"no change: λ = {model.natural_value_}"
+    end = f"no change after λ = {model.natural_value_}"
     left.text(model.natural_value_ + 0.4, max(unreached) / 2, end, color=PALETTE[3])
     left.set_yscale("symlog", linthresh=1)
     left.set_ylim(-0.2)

@@ -4,7 +4,7 @@ The interactive report
 
 One call writes one HTML file with a scatter plot linked to the dendrogram, a slider for the
 number of clusters, a table that describes each cluster, and the labels for download. It works
-offline and contains every row. Install it with ``pip install 'kfuse[report]'``.
+offline and contains every row.
 """
 
 from sklearn.datasets import load_wine

@@ -2,7 +2,7 @@
 
 ``python -m study.command_line speed`` prints the time of ``kfuse --help``, and the time and memory of clustering
 a million rows; ``python -m study.command_line pictures`` draws ``docs/images/cli.png`` and ``cli-compare.png``
-with the Chromium on the PATH.
+with the Chromium on the PATH and the table of the package palmerpenguins.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from rich.text import Text
 from sklearn.datasets import make_blobs
 
 from kfuse import tables
+from study import real_tables
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 KFUSE = [sys.executable, "-m", "kfuse.cli"]
@@ -39,13 +40,8 @@ PAPER = TerminalTheme(
     [(40, 40, 40), (170, 0, 0), (0, 120, 60), (150, 100, 0), (0, 90, 170), (130, 40, 130), (0, 120, 130), (90, 90, 90)],
 )
 SCREENS = {
-    "cli": [
-        "kfuse datasets BreastCancer -o cancer.csv",
-        "kfuse suggest cancer.csv --exclude class -n 3",
-        "kfuse cluster cancer.csv --exclude class --keep -o labels.parquet",
-        "kfuse report cancer.csv --exclude class -o report.html",
-    ],
-    "cli-compare": ["kfuse compare cancer.csv --truth class"],
+    "cli": ["kfuse cluster penguins.csv -k 3", "kfuse suggest penguins.csv -n 3 -q"],
+    "cli-compare": ["kfuse compare penguins.csv --truth species -k 3"],
 }
 
 
@@ -102,6 +98,7 @@ def pictures() -> None:
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        Path("penguins.csv").write_bytes(real_tables.content("palmerpenguins/data/penguins.csv"))
         for name, commands in SCREENS.items():
             console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
             for command in commands:

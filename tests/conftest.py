@@ -15,6 +15,12 @@ settings.load_profile("kfuse")
 
 
 def pytest_collection_modifyitems(items):
+    # pynndescent compiles for half a minute in each process: at the start, all of its tests go to one worker of xdist.
+    items.sort(key=lambda item: "approximate" not in item.nodeid)
+    adapt_to_uncompiled_kernels(items)
+
+
+def adapt_to_uncompiled_kernels(items):
     """Without compiled kernels, much data takes hours, and numpy warns where compiled code does not."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") == "0":
         return

@@ -202,16 +202,16 @@ def test_import_is_light():
 
 
 @pytest.mark.large
-def test_12000_samples_within_one_gigabyte():
+def test_8000_samples_within_half_a_gigabyte():
     code = """
 import resource
 import numpy as np
 from kfuse.baselines import DensityPeaks, LDPMST, WANNDPC
 rng = np.random.default_rng(0)
-X = rng.random((12_000, 2)) * 0.2 + rng.integers(0, 3, (12_000, 1)) * 0.4
+X = rng.random((8_000, 2)) * 0.2 + rng.integers(0, 3, (8_000, 1)) * 0.4
 for kind in (DensityPeaks, LDPMST, WANNDPC):
-    kind(3).fit(X[:3000])
-cap = 2**30
+    kind(3).fit(X[:1000])
+cap = 2**29
 resource.setrlimit(resource.RLIMIT_DATA, (cap, cap))
 for kind in (DensityPeaks, LDPMST, WANNDPC):
     assert kind(3, n_jobs=2).fit(X).n_clusters_ == 3

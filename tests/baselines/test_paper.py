@@ -58,8 +58,8 @@ PRINTED = {"DPC": DPC, "LDP-MST": LDP_MST, "Single linkage": SINGLE, "Ward": WAR
 CELLS = [(method, dataset) for method, column in PRINTED.items() for dataset in column]
 
 # Twenty runs of K-means end in one of several minima of nearly the same inertia on these; the printed one is found for
-# some random states, not for all.
-RANDOM_STATES = {("K-means", "aggregation"): range(10), ("K-means", "zelnik1"): range(10)}
+# some random states, not for all: of the first ten, 7 and 8 on Aggregation, 0, 2 and 5 on Zelnik1.
+RANDOM_STATES = {("K-means", "aggregation"): (7, 8, *range(7)), ("K-means", "zelnik1"): range(10)}
 
 # LDP-MST puts as many samples of Flame into the wrong cluster as the printed values say, four, but three of one
 # cluster and one of the other instead of four of one: FMI and ARI agree, NMI is 0.875.

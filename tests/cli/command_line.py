@@ -1,8 +1,10 @@
 """Helpers that the tests of the command line share."""
 
+import json
 import os
 import subprocess
 import sys
+from typing import NamedTuple
 
 import polars as pl
 import pytest
@@ -15,6 +17,23 @@ DATA = "x,y\n0,0\n0.1,0\n0,0.1\n0.1,0.1\n9,9\n9.1,9\n9,9.1\n9.1,9.1\n"
 HOLES = "x,y\n0,0\n0.1,\n0,0.1\nNA,0.1\n9,9\n9.1,9\n9, n/a\n9.1,9.1\n"
 TWO = "label\n0\n0\n0\n0\n1\n1\n1\n1\n"
 
+# Runs several commands, each up to a ";"; writes a mark after the output of each, and all exit codes at the end.
+ONE_BY_ONE = """
+import json, os, sys, kfuse.cli
+codes, given = [], sys.argv[1:]
+while given:
+    place = given.index(";")
+    sys.argv[1:], given = given[:place], given[place + 1:]
+    try:
+        kfuse.cli.main()
+    except SystemExit as end:
+        codes.append(end.code or 0)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+        os.write(stream.fileno(), b"\\x1e")
+os.write(1, json.dumps(codes).encode())
+"""
+
 needs_posix = pytest.mark.skipif(os.name == "nt", reason="needs POSIX")
 
 
@@ -23,6 +42,23 @@ def run(*arguments, code=None, stdin=b""):
     start = ["-m", "kfuse.cli"] if code is None else ["-c", code]
     command = [sys.executable, *start, *map(str, arguments)]
     return subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=60)
+
+
+class Ended(NamedTuple):
+    """What a command left."""
+
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+
+
+def run_each(*commands, prepare="", env=None):
+    """Run commands one after the other in one process, which takes long to start."""
+    given = [str(part) for command in commands for part in (*command, ";")]
+    code = [sys.executable, "-c", prepare + ONE_BY_ONE, *given]
+    done = subprocess.run(code, capture_output=True, check=True, timeout=120, env=env)
+    *outputs, codes = done.stdout.split(b"\x1e")
+    return list(map(Ended, json.loads(codes), outputs, done.stderr.split(b"\x1e")))
 
 
 def call(*arguments, stdin=None):

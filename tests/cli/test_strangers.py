@@ -14,7 +14,7 @@ from kfuse import files
 from kfuse.cli.errors import LONGEST
 from kfuse.tables.writing import without_formulas
 from kfuse.wording import printable
-from tests.cli.command_line import DATA, call, fails, needs_posix, run
+from tests.cli.command_line import DATA, call, fails, needs_posix, run, run_each
 
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="file names are Unicode elsewhere")
 
@@ -38,12 +38,11 @@ class TestNamesOfFiles:
         path = odd(b"bad\xff.csv")
         assert call("report", path, "-o", tmp_path / "r.html").exit_code == 0
         assert "bad\\xff.csv" in (tmp_path / "r.html").read_text("utf-8")
-        done = run("cluster", path, "--json", "-k", 2)
-        assert done.returncode == 0
-        assert os.fsencode(json.loads(done.stdout)["data"]).endswith(b"bad\xff.csv")
-        done = run("suggest", path)
-        assert (done.returncode, done.stderr) == (0, b"")
-        assert b"bad\\xff.csv: 8 rows" in done.stdout
+        found, suggested = run_each(["cluster", path, "--json", "-k", 2], ["suggest", path])
+        assert found.returncode == 0
+        assert os.fsencode(json.loads(found.stdout)["data"]).endswith(b"bad\xff.csv")
+        assert (suggested.returncode, suggested.stderr) == (0, b"")
+        assert b"bad\\xff.csv: 8 rows" in suggested.stdout
 
     @needs_linux
     def test_control_codes_do_not_reach_the_terminal(self, odd, tmp_path):
@@ -70,31 +69,26 @@ class TestNamesOfFiles:
         assert printable("a\x1b\x7f\x9b\udcff\ud800\u202e") == "a\\x1b\\x7f\\x9b\\xff\\ud800\\u202e"
 
 
-def in_the_c_locale(*arguments):
-    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    command = [sys.executable, "-m", "kfuse.cli", *map(str, arguments)]
-    return subprocess.run(command, env=environment, capture_output=True, check=False, timeout=120)
+def in_the_c_locale(*commands):
+    locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    return run_each(*commands, env={**os.environ, **locale})
 
 
 @needs_posix
-@pytest.mark.parametrize("arguments", [["suggest"], ["cluster", "--keep"], ["cluster", "--exclude", "none"]])
-def test_a_locale_without_letters(tmp_path, arguments):
+def test_a_locale_without_letters(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text(DATA.replace("x,y", "größe,y"), "utf-8")
-    done = in_the_c_locale(arguments[0], path, *arguments[1:])
-    assert b"Traceback" not in done.stderr
-    assert done.returncode == ("none" in arguments)
-    if "none" in arguments:
-        assert b"choose from 'gr\\xf6\\xdfe', 'y'" in done.stderr
+    ended = in_the_c_locale(["suggest", path], ["cluster", path, "--keep"], ["cluster", path, "--exclude", "none"])
+    assert [done.returncode for done in ended] == [0, 0, 1]
+    assert all(b"Traceback" not in done.stderr for done in ended)
+    assert b"choose from 'gr\\xf6\\xdfe', 'y'" in ended[2].stderr
 
 
 @needs_linux
-@pytest.mark.parametrize("arguments", [["report", "-o", "r.html"], ["cluster", "--json"]])
-def test_a_name_with_letters_in_a_locale_without(odd, tmp_path, arguments):
+def test_a_name_with_letters_in_a_locale_without(odd, tmp_path):
     path = odd("größe.csv".encode())
-    given = [str(tmp_path / each) if each == "r.html" else each for each in arguments[1:]]
-    done = in_the_c_locale(arguments[0], path, *given)
-    assert (done.returncode, b"Traceback" in done.stderr) == (0, False)
+    ended = in_the_c_locale(["report", path, "-o", tmp_path / "r.html"], ["cluster", path, "--json"])
+    assert [(done.returncode, b"Traceback" in done.stderr) for done in ended] == [(0, False)] * 2
 
 
 class TestNamesOfColumns:

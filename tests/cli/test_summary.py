@@ -16,24 +16,28 @@ import pytest
 from kfuse import KFuse, tables
 from kfuse.cli import decisions, fitting, summary
 from kfuse.cli.options import Choice, Method, Source
-from tests.cli.command_line import DATA, TWO, call, fails, needs_posix
+from kfuse.description import describe_labels
+from kfuse.description.columns import read
+from tests.cli.command_line import DATA, ONE_BY_ONE, TWO, call, fails, needs_posix
 from tests.tables.lookalikes import TABLES, airports, penguins
 
 
-def on_a_terminal(*arguments):
-    """Run a command with standard output and standard error on one pseudo-terminal."""
+def on_a_terminal(*commands):
+    """Run commands one after the other with standard output and standard error on one pseudo-terminal."""
     ours, theirs = os.openpty()
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "xterm"}
-    command = [sys.executable, "-m", "kfuse.cli", *map(str, arguments)]
+    given = [str(part) for each in commands for part in (*each, ";")]
+    command = [sys.executable, "-c", ONE_BY_ONE, *given]
     shown = []
-    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment) as process:
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment):
         os.close(theirs)
         with suppress(OSError):  # raised by Linux when the other end is closed
             while part := os.read(ours, 1 << 16):
                 shown.append(part)
     os.close(ours)
-    text = b"".join(shown).decode().replace("\r\n", "\n")
-    return process.returncode, re.sub(r"\x1b\[[\d;]*[A-Za-z]|\r", "", text)
+    text = re.sub(r"\x1b\[[\d;]*[A-Za-z]|\r", "", b"".join(shown).decode())
+    *screens, codes = text.split("\x1e\x1e")
+    return json.loads(codes), screens
 
 
 def shown(frame, capsys, method=None, choice=None):
@@ -49,8 +53,8 @@ class TestTerminal:
     def test_shows_a_summary_instead_of_labels(self, tmp_path):
         path = tmp_path / "penguins.csv"
         penguins().write_csv(path)
-        code, text = on_a_terminal("cluster", path, "-k", "3")
-        assert code == 0
+        codes, (text,) = on_a_terminal(["cluster", path, "-k", "3"])
+        assert codes == [0]
         words = (
             "species",
             "one-hot",
@@ -68,12 +72,13 @@ class TestTerminal:
         assert not re.search(r"^label$", text, re.MULTILINE)
 
     @needs_posix
-    @pytest.mark.parametrize("options", [["-o", "-"], ["--to", "csv"], ["--keep"]])
-    def test_shows_labels_if_asked_to(self, data, options):
-        code, text = on_a_terminal("cluster", data, "-k", "2", *options)
-        assert code == 0
-        assert "label\n" in text
-        assert "Next" not in text
+    def test_shows_labels_if_asked_to(self, data):
+        options = [["-o", "-"], ["--to", "csv"], ["--keep"]]
+        codes, screens = on_a_terminal(*(["cluster", data, "-k", "2", *option] for option in options))
+        assert codes == [0, 0, 0]
+        for text in screens:
+            assert "label\n" in text
+            assert "Next" not in text
 
 
 class TestSummary:
@@ -124,6 +129,16 @@ class TestSummary:
         said = shown(pl.DataFrame(X), capsys, Method(n_clusters=25))
         assert re.search(r" 20 to 24 \d+ \d+\.\d% ", said)
         assert said.count(" rows: ") == 20
+        assert "These are the 10 largest, and the 10 others that a column sets apart most clearly." in said
+
+    def test_of_many_clusters_the_clearest_are_described(self):
+        labels = np.concatenate([np.repeat(np.arange(29), 20), np.full(5, 29)])
+        overlapping = labels + np.random.default_rng(0).normal(size=labels.size)
+        columns = read(pl.DataFrame({"x": np.where(labels == 29, 90, overlapping)}))
+        told = [one.label for one in summary.worth_telling(describe_labels(columns, labels))]
+        assert told[:10] == list(range(10))
+        assert told[-1] == 29
+        assert len(told) == 20
 
 
 class TestColumns:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from kfuse import files
-from tests.cli.command_line import DATA, TWO, call, fails, needs_posix, run
+from tests.cli.command_line import DATA, TWO, call, fails, needs_posix, run_each
 
 
 class TestTargets:
@@ -61,10 +61,10 @@ class TestTargets:
         assert done.stderr == b"kfuse: standard output: no space left on device: choose another path\n"
 
     @needs_posix
-    @pytest.mark.parametrize("name", ["labels.csv", "labels.parquet", "labels.jsonl"])
-    def test_a_file_that_cannot_grow(self, data, name):
-        out = data.with_name(name)
-        out.write_text("old")
+    def test_a_file_that_cannot_grow(self, data):
+        targets = [data.with_name(name) for name in ("labels.csv", "labels.parquet", "labels.jsonl")]
+        for out in targets:
+            out.write_text("old")
         code = (
             "import resource, kfuse.cli, kfuse.files as files\n"
             "inner = files.write_file\n"
@@ -74,13 +74,13 @@ class TestTargets:
             "    try: inner(*arguments)\n"
             "    finally: resource.setrlimit(resource.RLIMIT_FSIZE, free)\n"  # coverage is written later
             "files.write_file = limited\n"
-            "kfuse.cli.main()"
         )
-        done = run("cluster", data, "-k", 2, "-o", out, code=code)
-        assert done.returncode == 1
-        assert done.stderr.decode() == f"kfuse: {out}: file too large: choose another path\n"
-        assert out.read_text() == "old"
-        assert sorted(data.parent.iterdir()) == sorted([data, out])
+        ended = run_each(*(["cluster", data, "-k", 2, "-o", out] for out in targets), prepare=code)
+        for out, done in zip(targets, ended, strict=True):
+            assert done.returncode == 1
+            assert done.stderr.decode() == f"kfuse: {out}: file too large: choose another path\n"
+            assert out.read_text() == "old"
+        assert sorted(data.parent.iterdir()) == sorted([data, *targets])
 
     @pytest.mark.parametrize("command", ["cluster", "plot", "report"])
     def test_a_target_that_is_read_only_after_all(self, data, command, monkeypatch):

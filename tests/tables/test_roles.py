@@ -38,6 +38,8 @@ class TestRoles:
             (["1st", "3rd", "2nd"] * 4, "ordered category"),
             (["<18", "18-24", "65+", "25-64"] * 4, "ordered category"),
             (["Mon", "Tue", "Sun"] * 4, "ordered category"),
+            (["Jan", "March", "Sept", "June"] * 4, "ordered category"),
+            (["Jan", "January", "March"] * 4, "category"),
             ([2007, 2008, 2009] * 20, "ordered category"),
             ([17.5, 22, 27] * 20, "ordered category"),
             ([date(2020, 1, 1), date(2020, 1, 2)], "date"),
@@ -73,7 +75,13 @@ class TestRoles:
         assert role_of(values, name).role == "identifier"
         assert role_of(values, "seats").role == "number"
 
-    @pytest.mark.parametrize("name", ["id", "user_id", "UserID", "userId", "Individual ID", "id.local", "key"])
+    @pytest.mark.parametrize(
+        "name",
+        [
+            *("id", "user_id", "UserID", "userId", "Individual ID", "id.local", "key"),
+            *("Postal Code", "zip", "home_zip_code"),
+        ],
+    )
     def test_integers_are_known_by_the_name_of_an_identifier(self, name):
         values = np.random.default_rng(0).integers(0, 10**6, N)
         assert role_of(values, name).role == "identifier"

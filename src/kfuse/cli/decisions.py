@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from itertools import groupby
 from typing import Any
 
 from rich.text import Text
@@ -24,7 +23,7 @@ FILLED = {"category": "a category of their own", "yes/no": "a category of their 
 def show(features: Features) -> None:
     """Print what became of the columns, unless all are numbers that were clustered by as usual.
 
-    In a table of many columns, neighbours with the same fate share a row.
+    In a table of many columns, those with the same fate share a row.
 
     Parameters
     ----------
@@ -53,12 +52,14 @@ def is_ordinary(features: Features) -> bool:
 
 
 def rows(decisions: list[Decision]) -> Iterator[tuple[tuple[str, str, str], str]]:
-    """Yield what is said about a column and its name, or the names of neighbours about which the same is said."""
+    """Yield what is said about a column and its name, or the names of all columns about which the same is said."""
     if len(decisions) <= MOST_ROWS:
         yield from ((_said(one), _name(one)) for one in decisions)
         return
-    for said, group in groupby(decisions, key=_said):
-        names = list(map(_name, group))
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for one in decisions:
+        groups.setdefault(_said(one), []).append(_name(one))
+    for said, names in groups.items():
         more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
         yield said, ", ".join(names[:MOST_NAMES]) + more
 

@@ -13,14 +13,15 @@ from kfuse.cli import console
 from kfuse.cli.errors import in_options, in_shell
 from kfuse.cli.fitting import Work
 from kfuse.cli.options import STREAM, Choice, Source
-from kfuse.description.number import CLEAR
+from kfuse.description import Description
+from kfuse.description.number import CLEAR, FAIR
 from kfuse.drawing.palette import PALETTE
 from kfuse.tables.columns import typed
-from kfuse.tables.remarks import LEAST_CONTRAST
 from kfuse.wording import counted
 
 MOST_SUGGESTED = 4
 MOST_SENTENCES = 20
+LARGEST = 10  # of more clusters than that, those that always have a sentence; the others are those set apart best
 SILENT = {"identifier", "text", "constant"}  # roles of columns that tell nothing about clusters
 
 
@@ -39,16 +40,17 @@ def show(work: Work, source: Source, choice: Choice) -> None:
     out.print(console.heading(f"{work.table.name}: {work.found.summary}, by {n_columns}"))
     out.print(console.size_table(work.found.sizes, console.bar_character(out)))
     out.print()
-    _print_sentences(out, sentences(work))
+    _print_sentences(out, described(work))
     for line in (confidence(work), *(f"Beware: {one}." for one in _other_remarks(work))):
         out.print(Padding(Text(line), (0, 0, 0, 1), expand=False))
     out.print()
     _next_steps(out, work, source, choice)
 
 
-def sentences(work: Work) -> list[str]:
-    """Return one sentence for each cluster about what sets it apart, by all columns that can say something."""
-    return description.sentences(work.found.model, telling_columns(work))
+def described(work: Work) -> list[Description]:
+    """Return what sets each cluster apart, by all columns that can say something."""
+    columns = description.columns_of(work.found.model, telling_columns(work))
+    return description.describe_labels(columns, work.found.labels)
 
 
 def telling_columns(work: Work) -> pl.DataFrame:
@@ -57,13 +59,26 @@ def telling_columns(work: Work) -> pl.DataFrame:
     return typed(work.table, names).select(names).filter(work.features.used)
 
 
-def _print_sentences(out: Console, found: list[str]) -> None:
+def _print_sentences(out: Console, found: list[Description]) -> None:
     grid = Table.grid(padding=(0, 1))
     grid.add_column(justify="right")
-    for label, sentence in enumerate(found[:MOST_SENTENCES]):
-        grid.add_row(Text(f" {label}", f"bold {PALETTE[label % len(PALETTE)]}"), Text(sentence))
+    told = worth_telling(found)
+    for one in told:
+        grid.add_row(Text(f" {one.label}", f"bold {PALETTE[one.label % len(PALETTE)]}"), Text(one.sentence))
     out.print(grid)
+    if len(told) < len(found):
+        others = f"the {len(told) - LARGEST} others that a column sets apart most clearly"
+        out.print(Text(f" These are the {LARGEST} largest, and {others}.", "dim"))
     out.print()
+
+
+def worth_telling(found: list[Description]) -> list[Description]:
+    """Choose the clusters to describe if there are many: the largest, and those that a column sets apart best."""
+    if len(found) <= MOST_SENTENCES:
+        return found
+    rest = sorted(found[LARGEST:], key=lambda one: -max((each.effect for each in one.findings), default=0.0))
+    chosen = {one.label for one in (*found[:LARGEST], *rest[: MOST_SENTENCES - LARGEST])}
+    return [one for one in found if one.label in chosen]
 
 
 def confidence(work: Work) -> str:
@@ -78,7 +93,7 @@ def confidence(work: Work) -> str:
     if n_clusters == 1:
         return f"No number of clusters stands out, so the data counts as one.{also}{outliers}"
     contrast = ranked[0].contrast
-    how = "clearly" if contrast >= CLEAR else "somewhat" if contrast >= LEAST_CONTRAST else "little"
+    how = "clearly" if contrast >= CLEAR else "somewhat" if contrast >= FAIR else "little"
     return f"The number {n_clusters:,} stands out {how} (contrast {contrast:.3f} of at most 1).{also}{outliers}"
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kfuse import KFuse
     from kfuse.tree import Suggestion
 
-CLEAR, FAIR = 0.2, 0.05  # the least contrast of a result with that name
+CLEAR, FAIR = 0.2, 0.05  # the least contrast of a result with that name; below both, it stands out little
 SMALLEST, LARGEST = 0.01, 100  # multiples of the usual strength that are written out
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -237,8 +237,10 @@ def adjacent(
     name = f"adjacent: {wording.counted(shared.sum(), 'sample')}"
     style.draw_points(ax, plane[shared], s=2.4 * size, label=name, **rings)
     _zoom_to(ax, plane[~rest | shared])
-    ax.legend(fontsize=9, labelcolor=palette.TEXT, loc="upper left", framealpha=0.9, edgecolor="none")
     style.tidy(ax, *names)
+    # Below the axes, since inside there may be no corner without samples.
+    look: dict[str, Any] = {"fontsize": 9, "labelcolor": palette.TEXT, "edgecolor": "none"}
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, **look)
     return ax
 
 

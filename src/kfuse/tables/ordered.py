@@ -18,14 +18,15 @@ SCALES = (
     ("cold", "cool", "mild", "warm", "hot"),
     ("young", "middle", "middle-aged", "old"),
     ("first", "second", "third", "fourth", "fifth"),
-    ("mon", "tue", "wed", "thu", "fri", "sat", "sun"),
-    ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
-    ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
     (
-        *("january", "february", "march", "april", "may", "june"),
-        *("july", "august", "september", "october", "november", "december"),
+        *("mon|monday", "tue|tues|tuesday", "wed|wednesday", "thu|thur|thurs|thursday", "fri|friday"),
+        *("sat|saturday", "sun|sunday"),
     ),
-)
+    (
+        *("jan|january", "feb|february", "mar|march", "apr|april", "may", "jun|june", "jul|july", "aug|august"),
+        *("sep|sept|september", "oct|october", "nov|november", "dec|december"),
+    ),
+)  # spellings of the same level are separated by |
 LEAST_LEVELS = 3  # two values have no order that matters
 _LEADING = re.compile(r"^\s*([<>≤≥]?=?)\s*(\d+(?:\.\d+)?)(.*)$", re.DOTALL)
 
@@ -49,8 +50,9 @@ def levels(values: list[str]) -> list[str] | None:
     if len(spelled) < len(values):
         return None
     for scale in SCALES:
-        if spelled.keys() <= set(scale):
-            return [spelled[level] for level in scale if level in spelled]
+        rank = {word: number for number, level in enumerate(scale) for word in level.split("|")}
+        if spelled.keys() <= rank.keys() and len({rank[word] for word in spelled}) == len(spelled):
+            return [spelled[word] for word in sorted(spelled, key=rank.__getitem__)]
     return _by_leading_number(values)
 
 

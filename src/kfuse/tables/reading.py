@@ -162,7 +162,23 @@ def _arrow(content: bytes, name: str) -> pl.DataFrame:
 
 def _json(content: bytes, name: str) -> pl.DataFrame:
     gate.check_estimate(objects.estimate(content, lines=False), name)
-    return pl.read_json(io.BytesIO(content), infer_schema_length=None)
+    frame = pl.read_json(io.BytesIO(content), infer_schema_length=None)
+    return _records(frame) if frame.height == 1 and content.lstrip().startswith(b"{") else frame
+
+
+def _records(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the only list of objects in an object, which is how services often send a table.
+
+    Objects inside of these become columns, too. The order of columns is that of their names, since polars orders keys
+    of nested objects by chance.
+    """
+    lists = [name for name, kind in frame.schema.items() if kind == pl.List(pl.Struct)]
+    if len(lists) != 1:
+        return frame
+    records = frame[lists[0]].explode().drop_nulls().struct.unnest()
+    nested = [name for name, kind in records.schema.items() if kind == pl.Struct]
+    flat = records.with_columns(pl.col(name).name.prefix_fields(f"{name}.") for name in nested).unnest(nested)
+    return flat.select(sorted(flat.columns))
 
 
 def _json_lines(content: bytes, name: str) -> pl.DataFrame:

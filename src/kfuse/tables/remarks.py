@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from kfuse.description.number import FAIR
 from kfuse.tables.columns import Features
 from kfuse.tables.errors import Setting
 from kfuse.tables.roles import Parts, counts_rows
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 EXPLAINS = 0.95  # lambda from which a column explains the clusters alone
 ALSO_EXPLAINS = 0.5  # lambda from which another column says much the same
-LEAST_CONTRAST = 0.05  # below that, a number of clusters stands out little
 FEW_VALUES = 60  # as many as there are minutes
 MOST_PLACES = 100  # distinct rows
 ROWS_PER_PLACE = 10
@@ -99,7 +99,7 @@ def _low_contrast(model: KFuse) -> Iterator[Parts]:
     if model.n_clusters != "auto":
         return
     best = model.tree_.suggest(1)[0]
-    if best.contrast < LEAST_CONTRAST:
+    if best.contrast < FAIR:
         yield (
             f"{best.n_clusters:,} clusters stand out little (contrast {best.contrast:.3f}): other numbers are nearly "
             "as good, so look at the suggestions, or give a number",

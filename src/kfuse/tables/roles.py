@@ -35,7 +35,10 @@ YES = {"yes", "y", "true", "t", "on"}
 INDEX_NAME = re.compile(
     r"^(|unnamed: ?\d+|__index_level_\d+__|index|level_\d+|row[ _]?(names?|ids?|num(ber)?)?)$", re.I
 )
-ID_NAME = re.compile(r"(?i:(^|[ _.-])(id|ids|uuid|guid|key)$|^(id|uuid)[ _.-])|[a-z](ID|Id)$")  # id, user_id, userId
+ID_NAME = re.compile(
+    r"(?i:(^|[ _.-])(id|ids|uuid|guid|key)$|^(id|uuid)[ _.-])|[a-z](ID|Id)$"  # id, user_id, userId
+    r"|(?i:(^|[ _.-])(zip|fips|phone|(zip|post|postal|fips)[ _.-]?code|phone[ _.-]?number)$)"
+)
 
 
 class Column(NamedTuple):

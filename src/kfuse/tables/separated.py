@@ -81,7 +81,7 @@ def read(content: bytes, dialect: Dialect, name: str) -> pl.DataFrame:
     except pl.exceptions.PolarsError as error:
         raise TableError(f"{name} cannot be read: ", *_reason(content, dialect, error)) from None
     if has_header:
-        table = _with_plain_quotes(table, content, dialect)
+        table = _without_padding(_with_plain_quotes(table, content, dialect))
     first_line = table.columns if has_header else [value or "" for value in table.row(0)]
     wrong = _other_separator(first_line, dialect)
     if wrong:
@@ -113,6 +113,14 @@ def _with_plain_quotes(table: pl.DataFrame, content: bytes, dialect: Dialect) ->
     return table.rename(
         {old: new for old, new in zip(table.columns, names, strict=False) if '""' in old and new not in table.columns}
     )
+
+
+def _without_padding(table: pl.DataFrame) -> pl.DataFrame:
+    """Strip spaces around column names, as in files whose columns are aligned, unless two names would be the same."""
+    names = [name.strip() for name in table.columns]
+    if names == table.columns or len(set(names)) < len(names):
+        return table
+    return table.rename(dict(zip(table.columns, names, strict=True)))
 
 
 def _is_number(name: str) -> bool:
