@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from collections.abc import Callable
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kfuse import memory
 from kfuse._validation import distances, features, parameters
+from kfuse.memberships import NOISE, Division, Found, MembershipMixin
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -23,10 +25,8 @@ if TYPE_CHECKING:
     from kfuse.core.result import Result
     from kfuse.core.search import NeighborTable
 
-LEFT_OUT = -1
 
-
-class KFuse(ClusterMixin, BaseEstimator):
+class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
     """Density-based agglomerative clustering that needs no parameter.
 
     Natural neighbours divide the data into small, dense sub-clusters; sub-clusters merge by how much they touch and how
@@ -51,8 +51,8 @@ class KFuse(ClusterMixin, BaseEstimator):
         for hundreds of thousands of samples in many dimensions, and needs pynndescent, the extra ``kfuse[approx]``.
     outliers : {"assign", "label"}, default="assign"
         How to label outliers: "assign" keeps them in the cluster that they merged into, "label" labels them as noise,
-        -1. Outliers are samples that are not among the natural neighbours of any other sample; with
-        ``fusion="paper"``, samples that Algorithm 2 leaves out.
+        -1. Noise is sparser than clusters are: there are more than twice as many samples of so low a density as the
+        tails of Gaussian clusters would have. With ``fusion="paper"``, it is what Algorithm 2 leaves out.
     n_jobs : int or None, default=None
         The number of threads; None and -1 mean all cores. The result is the same for each.
     random_state : int, RandomState instance or None, default=None
@@ -69,6 +69,15 @@ class KFuse(ClusterMixin, BaseEstimator):
     tree_ : FusionTree
         Every number of clusters from this one fit, a :class:`~kfuse.tree.FusionTree`: ``tree_.cut(k)``,
         ``tree_.suggest()`` with the best numbers, ``tree_.to_linkage()`` for scipy's dendrogram, ``tree_.to_frame()``.
+    probabilities_ : ndarray of shape (n_samples,)
+        The membership of each sample in its own cluster, from 0 to 1; 0 for noise. It is computed when it is first
+        asked for, like the next three.
+    outlier_scores_ : ndarray of shape (n_samples,)
+        How much of an outlier each sample is, from 0 to 1; noise is above 0.5.
+    outlier_mask_ : ndarray of shape (n_samples,)
+        True for noise.
+    exemplars_ : list of ndarray
+        The indices of the most typical samples of each cluster: its density peaks, at most ten, the densest first.
     subcluster_labels_ : ndarray of shape (n_samples,)
         The sub-cluster of each sample.
     representatives_ : ndarray of shape (n_samples,)
@@ -83,8 +92,6 @@ class KFuse(ClusterMixin, BaseEstimator):
         Algorithm 1 that found a sample.
     n_neighbors_ : int
         The number of neighbours used for densities and links (k).
-    outlier_mask_ : ndarray of shape (n_samples,)
-        True for outliers.
     n_features_in_ : int
         The number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -167,12 +174,12 @@ class KFuse(ClusterMixin, BaseEstimator):
         self.reverse_neighbor_counts_ = result.reverse_counts
         self.density_ = result.density
         self.representatives_ = result.representatives
-        self.subcluster_labels_, self.outlier_mask_ = result.subclusters, result.left_out
+        self.subcluster_labels_, self._left_out = result.subclusters, result.left_out
         self.tree_ = FusionTree.of(result)
         self._nearest = NearestSamples(samples, self.metric)
-        self.labels_ = self._cut(self._number_of_clusters())
-        self.n_clusters_ = int(self.labels_.max()) + 1
-        return self
+        number = self._number_of_clusters()
+        self._found = Found(result.around if samples is None else None, result.levels, number)
+        return self._divide(number)
 
     def cut(self, n_clusters: int) -> NDArray[np.intp]:
         """Label the fitted samples with another number of clusters, without fitting again.
@@ -187,13 +194,39 @@ class KFuse(ClusterMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             The labels that `fit` gives with that number of clusters.
         """
-        return self._cut(n_clusters)
+        return self.at(n_clusters).labels_
 
-    def _cut(self, n_clusters: int) -> NDArray[np.intp]:
-        from kfuse.core.order import labels_by_size  # noqa: PLC0415 - numba is slow to import
+    def at(self, n_clusters: int) -> KFuse:
+        """Return the model with another number of clusters, without fitting again.
 
+        Parameters
+        ----------
+        n_clusters : int
+            The number of clusters.
+
+        Returns
+        -------
+        KFuse
+            A fitted model that shares all but its clusters with this one: ``model.at(5).probabilities_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from kfuse import KFuse
+        >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+        >>> KFuse().fit(X).at(7).predict_proba(X).shape
+        (300, 7)
+        """
         check_is_fitted(self, "tree_")
         parameters.check_n_clusters(n_clusters)
+        other = copy(self)
+        other.n_clusters = n_clusters
+        return other._divide(n_clusters)
+
+    def _divide(self, n_clusters: int) -> KFuse:
+        """Cut the tree, and label the samples."""
+        from kfuse.core.order import labels_by_size  # noqa: PLC0415 - numba is slow to import
+
         parameters.check_enough_samples(self.tree_.leaf_labels.size, n_clusters)
         most = self.tree_.most_clusters
         if n_clusters > most:
@@ -203,15 +236,20 @@ class KFuse(ClusterMixin, BaseEstimator):
                 f"The data has {most} {what}{'s' * (most > 1)}, so there {there_are} instead of {n_clusters}.",
                 stacklevel=3,
             )
-        labels = self.tree_.cut(n_clusters)
+        clusters = self.tree_.cut(n_clusters)
+        self.labels_, self._division = clusters, Division(clusters, int(clusters.max()) + 1)
+        self.n_clusters_ = self._division.n_clusters
         if self.outliers == "label":
-            labels = labels_by_size(np.where(self.outlier_mask_, LEFT_OUT, labels))
-        return labels
+            self.labels_ = labels_by_size(np.where(self.outlier_mask_, NOISE, clusters))
+            self._division = self._division.renumbered(self.labels_)
+            self.n_clusters_ = self._division.n_clusters
+        return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
         """Label new samples like the nearest sample of the fit; a sample of the fit gets its own label.
 
-        The first call builds a search, which the model keeps for the next ones; it is not part of a pickle.
+        With ``outliers="label"``, new samples whose outlier score is above 0.5 are noise, -1. The first call builds a
+        search, which the model keeps for the next ones; it is not part of a pickle.
 
         Parameters
         ----------
@@ -224,6 +262,8 @@ class KFuse(ClusterMixin, BaseEstimator):
             The cluster of each new sample.
         """
         check_is_fitted(self, "tree_")
+        if self.outliers == "label" and self.fusion == "adaptive":
+            return self._labels_of_new(self._nearby(X))
         return self.labels_[self._nearest(self._checked(X, reset=False))]
 
     @property
@@ -247,10 +287,16 @@ class KFuse(ClusterMixin, BaseEstimator):
     def _fit_stages(self, data: Any) -> Result:
         """Run all stages from the neighbour search to the merges."""
         from kfuse.core import adaptive, paper  # noqa: PLC0415 - numba is slow to import
+        from kfuse.core.surroundings import find_surroundings  # noqa: PLC0415
 
         execution = self._execution()
-        algorithm = {"adaptive": adaptive, "paper": paper}[self.fusion]
-        return algorithm.fit(self._neighbor_table(data, execution), execution)
+        neighbors = self._neighbor_table(data, execution)
+        if self.fusion == "adaptive":
+            return adaptive.fit(neighbors, execution)
+        result = paper.fit(neighbors, execution)
+        if self._is_precomputed():  # they cannot be found again
+            result = result._replace(around=find_surroundings(neighbors, result.n_neighbors))
+        return result
 
     def _execution(self) -> Execution:
         from kfuse.core.execution import Execution, Progress, number_of_threads  # noqa: PLC0415

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core import natural
+from kfuse.core import natural, noise
 from kfuse.core.adaptive import (
     borders,
     bridges,
@@ -35,7 +35,7 @@ from kfuse.core.adaptive import (
 from kfuse.core.dendrogram import nodes_of_merges
 from kfuse.core.execution import Execution
 from kfuse.core.order import roots
-from kfuse.core.result import Borders, Result
+from kfuse.core.result import Borders, Result, Surroundings
 from kfuse.core.search import NeighborBlock, NeighborTable
 
 REACH = 4  # the most neighbours to link a sample with, in units of lambda: hubs make max(nb) needlessly large
@@ -73,6 +73,7 @@ def fit(neighbors: NeighborTable, execution: Execution) -> Result:
             n_peaks=valleys.count_peaks(evidence),
             n_islands=islands.count_islands(nearest, neighbors.distances, parts, own.dimension, execution),
         )
+    around = Surroundings(place, nearest.indices, nearest.distances, unit)
     return Result(
         natural_value=found.natural_value,
         n_neighbors=k,
@@ -85,6 +86,8 @@ def fit(neighbors: NeighborTable, execution: Execution) -> Result:
         log_index=merges.log_index[order],
         height=height[order],
         borders=seen,
+        around=around,
+        levels=noise.levels_of_fit(around, own.dimension),
         leaving=peaks.order_of_leaving(basins, rho.values)[place],
     )
 
