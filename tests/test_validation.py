@@ -97,7 +97,10 @@ def test_sparse_features(kind):
 
 
 BAD_PARAMETERS = {
-    "zero clusters": ({"n_clusters": 0}, "n_clusters must be 'auto' or an integer of at least 1.*got 0"),
+    "zero clusters": (
+        {"n_clusters": 0},
+        "n_clusters must be 'auto', a pair .least, most. or an integer of at least 1.*got 0",
+    ),
     "negative clusters": ({"n_clusters": -2}, "n_clusters"),
     "a fraction of clusters": ({"n_clusters": 1.5}, "n_clusters.*1.5"),
     "a word for clusters": ({"n_clusters": "three"}, "n_clusters.*'three'"),

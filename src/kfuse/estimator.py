@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
 from collections.abc import Callable
 from copy import copy
@@ -17,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from kfuse import memory
 from kfuse._validation import distances, features, parameters
 from kfuse.memberships import NOISE, Division, Found, MembershipMixin
+from kfuse.wording import counted
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -34,9 +34,10 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : "auto" or int, default="auto"
-        The number of clusters; "auto" finds it. A number is always met if there are as many distinct samples, except
-        with ``fusion="paper"``, which cannot split a sub-cluster: then a warning says how many there are.
+    n_clusters : "auto", int or (int, int), default="auto"
+        The number of clusters; "auto" finds it, and a pair (least, most) lets it choose in that range. A number is
+        always met if there are as many distinct samples, except with ``fusion="paper"``, which cannot split a
+        sub-cluster: then a warning says how many there are.
     fusion : {"adaptive", "paper"}, default="adaptive"
         How sub-clusters merge. "adaptive" updates the fusion index after every merge, and does not depend on the
         order of rows or the unit of measurement. "paper" is the algorithm of Yan and Hu as printed; it needs a number
@@ -49,6 +50,9 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         How neighbours are searched. The first three are exact and give the same result; for Euclidean and cosine
         distances, "auto" takes the faster of the other two. "approximate" misses some neighbours; it can be faster
         for hundreds of thousands of samples in many dimensions, and needs pynndescent, the extra ``kfuse[approx]``.
+    min_cluster_size : int or None, default=None
+        The least number of samples in a cluster. What is smaller is part of the cluster that it is linked to best or,
+        with ``outliers="label"``, noise. A number of clusters counts only those that are large enough.
     outliers : {"assign", "label"}, default="assign"
         How to label outliers: "assign" keeps them in the cluster that they merged into, "label" labels them as noise,
         -1. Noise is sparser than clusters are: there are more than twice as many samples of so low a density as the
@@ -116,13 +120,14 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
     2
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
-        n_clusters: int | str = "auto",
+        n_clusters: int | str | tuple[int, int] = "auto",
         *,
         fusion: str = "adaptive",
         metric: str | Callable[..., float] = "euclidean",
         neighbors: str = "auto",
+        min_cluster_size: int | None = None,
         outliers: str = "assign",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -132,6 +137,7 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         self.fusion = fusion
         self.metric = metric
         self.neighbors = neighbors
+        self.min_cluster_size = min_cluster_size
         self.outliers = outliers
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -161,8 +167,10 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         """
         parameters.check_parameters(self)
         data = self._checked(X, reset=True)
-        if isinstance(self.n_clusters, numbers.Integral):
-            parameters.check_enough_samples(data.shape[0], self.n_clusters)
+        least = self.n_clusters[0] if parameters.is_range(self.n_clusters) else self.n_clusters  # type: ignore[index]
+        if parameters.is_whole(least):
+            parameters.check_enough_samples(data.shape[0], least)  # type: ignore[arg-type]
+        parameters.check_enough_for_size(data.shape[0], self.min_cluster_size)
         from kfuse.core.search import NearestSamples  # noqa: PLC0415 - numba is slow to import
         from kfuse.tree import FusionTree  # noqa: PLC0415
 
@@ -179,7 +187,7 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         self._nearest = NearestSamples(samples, self.metric)
         number = self._number_of_clusters()
         self._found = Found(result.around if samples is None else None, result.levels, number)
-        return self._divide(number)
+        return self._divide(number, exact=not parameters.is_auto(self.n_clusters))
 
     def cut(self, n_clusters: int) -> NDArray[np.intp]:
         """Label the fitted samples with another number of clusters, without fitting again.
@@ -221,29 +229,35 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         parameters.check_n_clusters(n_clusters)
         other = copy(self)
         other.n_clusters = n_clusters
-        return other._divide(n_clusters)
+        parameters.check_enough_samples(self.tree_.leaf_labels.size, n_clusters)
+        return other._divide(n_clusters, exact=True)
 
-    def _divide(self, n_clusters: int) -> KFuse:
+    def _divide(self, n_clusters: int, *, exact: bool) -> KFuse:
         """Cut the tree, and label the samples."""
         from kfuse.core.order import labels_by_size  # noqa: PLC0415 - numba is slow to import
 
-        parameters.check_enough_samples(self.tree_.leaf_labels.size, n_clusters)
-        most = self.tree_.most_clusters
-        if n_clusters > most:
-            what = "distinct sample" if self.tree_.leaving is not None else "sub-cluster"
-            there_are = "is 1 cluster" if most == 1 else f"are {most} clusters"
-            warnings.warn(
-                f"The data has {most} {what}{'s' * (most > 1)}, so there {there_are} instead of {n_clusters}.",
-                stacklevel=3,
-            )
-        clusters = self.tree_.cut(n_clusters)
-        self.labels_, self._division = clusters, Division(clusters, int(clusters.max()) + 1)
-        self.n_clusters_ = self._division.n_clusters
-        if self.outliers == "label":
+        labels_noise = self.outliers == "label"
+        if self.min_cluster_size in (None, 1):
+            clusters = self.tree_.cut(n_clusters)
+        else:
+            clusters = self.tree_.cut_large(n_clusters, self.min_cluster_size, exact=exact, drop=labels_noise)
+        found = int(clusters.max()) + 1
+        if exact and found < n_clusters:
+            warnings.warn(self._why_fewer(n_clusters, found), stacklevel=3)
+        self.labels_, self._division = clusters, Division(np.where(clusters == NOISE, found, clusters), found)
+        self.n_clusters_ = found
+        if labels_noise:
             self.labels_ = labels_by_size(np.where(self.outlier_mask_, NOISE, clusters))
             self._division = self._division.renumbered(self.labels_)
             self.n_clusters_ = self._division.n_clusters
         return self
+
+    def _why_fewer(self, wanted: int, found: int) -> str:
+        there_are = "is 1 cluster" if found == 1 else f"are {found} clusters"
+        what = counted(found, "distinct sample" if self.tree_.leaving is not None else "sub-cluster")
+        if found < self.tree_.most_clusters:
+            what = f"{counted(found, 'part')} of {self.min_cluster_size} or more samples"
+        return f"The data has {what}, so there {there_are} instead of {wanted}."
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
         """Label new samples like the nearest sample of the fit; a sample of the fit gets its own label.
@@ -282,6 +296,8 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
     def _number_of_clusters(self) -> int:
         if parameters.is_auto(self.n_clusters):
             return self.tree_.suggest(1)[0].n_clusters
+        if parameters.is_range(self.n_clusters):
+            return self.tree_.choose(*self.n_clusters)  # type: ignore[misc]
         return self.n_clusters  # type: ignore[return-value]
 
     def _fit_stages(self, data: Any) -> Result:

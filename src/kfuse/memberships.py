@@ -65,7 +65,7 @@ class Division:
     def renumbered(self, labels: NDArray[np.intp]) -> Division:
         """Return the same clusters, numbered as the samples that are not noise are labelled."""
         n_clusters, is_member = int(labels.max()) + 1, labels != NOISE
-        number = np.full(self.n_clusters, n_clusters)
+        number = np.full(self.n_clusters + 1, n_clusters)
         number[self.clusters[is_member]] = labels[is_member]
         return Division(number[self.clusters], n_clusters)
 

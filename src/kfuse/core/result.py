@@ -56,4 +56,5 @@ class Result(NamedTuple):
     borders: Borders | None = None  # what the number of clusters is read from; the paper has none
     around: Surroundings | None = None  # the neighbours that all of this was computed from; the paper keeps none
     levels: NDArray[np.float64] | None = None  # the logarithm of the density, as noise is told by
+    edges: NDArray[np.intp] | None = None  # (n_merges, 2): a leaf on either side, linked best; the paper has none
     leaving: NDArray[np.intp] | None = None  # the order in which samples leave their sub-clusters; the paper has none

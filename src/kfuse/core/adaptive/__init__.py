@@ -83,6 +83,7 @@ def fit(neighbors: NeighborTable, execution: Execution) -> Result:
         subclusters=basins.labels[place],
         left_out=_without_reverse_neighbors(distinct, found)[place],
         children=children,
+        edges=merges.edge[order],
         log_index=merges.log_index[order],
         height=height[order],
         borders=seen,
