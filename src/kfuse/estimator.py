@@ -75,7 +75,9 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         ``tree_.suggest()`` with the best numbers, ``tree_.to_linkage()`` for scipy's dendrogram, ``tree_.to_frame()``.
     probabilities_ : ndarray of shape (n_samples,)
         The membership of each sample in its own cluster, from 0 to 1; 0 for noise. It is computed when it is first
-        asked for, like the next three.
+        asked for, like the next four.
+    memberships_ : ndarray of shape (n_samples, n_clusters_)
+        The membership of each sample in each cluster, as `predict_proba` gives it.
     outlier_scores_ : ndarray of shape (n_samples,)
         How much of an outlier each sample is, from 0 to 1; noise is above 0.5.
     outlier_mask_ : ndarray of shape (n_samples,)
@@ -178,6 +180,14 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
             result = self._fit_stages(data)
             samples = None if self._is_precomputed() else features.own_copy(data, X)  # predict takes distances then
 
+        if result.n_missing:
+            n_needed = result.n_neighbors + result.n_missing
+            warnings.warn(
+                f"The precomputed graph has {counted(result.n_neighbors, 'distinct neighbour')} per sample, but this "
+                f"data needs about {n_needed}, so that the clusters may differ from those of a larger graph: build it "
+                f"with n_neighbors={n_needed} or more.",
+                stacklevel=2,
+            )
         self.natural_value_, self.n_neighbors_ = result.natural_value, result.n_neighbors
         self.reverse_neighbor_counts_ = result.reverse_counts
         self.density_ = result.density

@@ -109,6 +109,12 @@ class MembershipMixin:
         return found
 
     @property
+    def memberships_(self) -> NDArray[np.float64]:
+        """The membership of each sample in each cluster, one row per sample: `predict_proba` for those of the fit."""
+        check_is_fitted(self, "tree_")
+        return self._shares_of_fit(np.arange(self.labels_.size))
+
+    @property
     def outlier_scores_(self) -> NDArray[np.float64]:
         """How much of an outlier each sample is, from 0 to 1: noise is above 0.5."""
         check_is_fitted(self, "tree_")

@@ -54,6 +54,7 @@ class Result(NamedTuple):
     log_index: NDArray[np.float64]  # of each merge: the logarithm of its fusion index
     height: NDArray[np.float64]  # of each merge: never decreases; the last merge is undone first
     borders: Borders | None = None  # what the number of clusters is read from; the paper has none
+    n_missing: int = 0  # neighbours that a graph does not hold, though they were needed
     around: Surroundings | None = None  # the neighbours that all of this was computed from; the paper keeps none
     levels: NDArray[np.float64] | None = None  # the logarithm of the density, as noise is told by
     edges: NDArray[np.intp] | None = None  # (n_merges, 2): a leaf on either side, linked best; the paper has none

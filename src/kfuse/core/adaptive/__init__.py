@@ -48,7 +48,9 @@ def fit(neighbors: NeighborTable, execution: Execution) -> Result:
         distinct, neighbors = places.find_places(neighbors)
     with stage("natural neighbours"):
         found = natural.find_natural_neighbors(neighbors, REACH, is_last=True)
-        k = min(found.n_neighbors, REACH * found.natural_value, neighbors.n_samples - 1)
+        n_wanted = min(found.n_neighbors, REACH * found.natural_value, neighbors.n_samples - 1)
+        most = neighbors.search.most_neighbors
+        k = n_wanted if most < natural.ENOUGH else min(n_wanted, most)
         nearest = neighbors.collect(k)
         own = neighborhoods.own_neighborhoods(nearest.indices, nearest.distances, execution)
     with stage("density"):
@@ -77,6 +79,7 @@ def fit(neighbors: NeighborTable, execution: Execution) -> Result:
     return Result(
         natural_value=found.natural_value,
         n_neighbors=k,
+        n_missing=max(0, found.n_wanted - k, n_wanted - k),
         reverse_counts=found.reverse_counts[place],
         density=rho.in_unit_of_data(unit)[place],
         representatives=distinct.first[basins.representatives][place],
