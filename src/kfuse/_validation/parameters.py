@@ -21,7 +21,7 @@ def check_parameters(estimator: BaseEstimator) -> None:
     _check_min_cluster_size(estimator.min_cluster_size, estimator.fusion)
     check_choice("neighbors", estimator.neighbors, SEARCHES)
     check_choice("outliers", estimator.outliers, OUTLIERS)
-    _check_metric(estimator.metric)
+    check_metric(estimator.metric)
     suits_tree = isinstance(estimator.metric, str) and estimator.metric in TREE_METRICS
     if estimator.neighbors == "kd_tree" and not suits_tree:
         raise ValueError(
@@ -107,7 +107,8 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
 
 
-def _check_metric(metric: Any) -> None:
+def check_metric(metric: Any) -> None:
+    """Accept functions and the names of metrics."""
     from sklearn.neighbors import VALID_METRICS  # noqa: PLC0415 - slow to import
 
     known = sorted({"precomputed", *VALID_METRICS["brute"]} - {"nan_euclidean"})
