@@ -76,7 +76,7 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
     probabilities_ : ndarray of shape (n_samples,)
         The membership of each sample in its own cluster, from 0 to 1; 0 for noise. It is computed when it is first
         asked for, like the next four.
-    memberships_ : ndarray of shape (n_samples, n_clusters_)
+    memberships_ : ndarray of shape (n_samples, `n_clusters_`)
         The membership of each sample in each cluster, as `predict_proba` gives it.
     outlier_scores_ : ndarray of shape (n_samples,)
         How much of an outlier each sample is, from 0 to 1; noise is above 0.5.

@@ -152,7 +152,7 @@ class MembershipMixin:
 
         Returns
         -------
-        ndarray of shape (n_new, n_clusters_)
+        ndarray of shape (n_new, `n_clusters_`)
             The memberships; for a sample of the fit, those that `probabilities_` is taken from.
         """
         check_is_fitted(self, "tree_")
