@@ -45,16 +45,12 @@ scatter(X[is_known], model.labels_, ax=ax)
 ax.set_aspect("equal")
 
 # %%
-# Every point gets a label, even one that is far from all samples. To reject such points,
-# compare their distance with the distances among the samples of the fit.
+# Every point gets a label, even one that is far from all samples. Its memberships add up to
+# almost nothing then, and with ``outliers="label"`` it is noise, -1.
 
-from sklearn.neighbors import NearestNeighbors
-
-search = NearestNeighbors(n_neighbors=1).fit(X[is_known])
-limit = np.quantile(search.kneighbors()[0], 0.99)
-points = np.array([[0.0, 1.0], [5.0, 5.0]])
-far = search.kneighbors(points)[0][:, 0] > limit
-np.where(far, -1, model.predict(points))
+points = np.array([[0.0, 1.0], [5.0, 5.0], [50.0, 50.0]])
+print(model.predict_proba(points).sum(axis=1).round(3))
+KFuse(outliers="label").fit(X[is_known]).predict(points)
 
 # %%
 # ``predict`` does not update the model. If new data may contain new clusters, fit again.

@@ -56,16 +56,18 @@ model = KFuse(metric="cosine").fit(vectors)
 print(f"{model.n_clusters_} clusters, ARI {adjusted_rand_score(subjects, model.labels_):.2f}")
 
 # %%
-# The most distinctive words of each cluster, and its most typical text (the sample of highest
-# density).
+# The most distinctive words of each cluster, its most typical text, and how sure its labels
+# are. BERTopic does this for you, with ``KFuse`` as its clustering: :doc:`/clients`.
 
 vocabulary = vectorizer.get_feature_names_out()
 for cluster in range(model.n_clusters_):
     members = np.flatnonzero(model.labels_ == cluster)
     lift = vectors[members].mean(axis=0) - vectors.mean(axis=0)
-    typical = members[model.density_[members].argmax()]
+    typical, sure = model.exemplars_[cluster][0], model.probabilities_[members].mean()
     words = ", ".join(vocabulary[np.argsort(-lift)[:6]])
-    print(f"{cluster}: {words}; typical: text {typical}, on {subjects[typical]}")
+    print(
+        f"{cluster}: {words}; typical: text {typical}, on {subjects[typical]}; {sure:.2f} sure"
+    )
 
 # %%
 # A text without any word of the vocabulary is a row of zeros, which has no direction. The

@@ -90,13 +90,14 @@ def test_well_separated_blobs_are_found():
 
 
 def test_outliers_can_be_labelled():
-    assigned = KFuse(2).fit(X_IRIS)
-    labelled = KFuse(2, outliers="label").fit(X_IRIS)
-    assert labelled.outlier_mask_.any()
+    X = np.vstack([X_IRIS, [[50.0, 0.0, 0.0, 0.0], [0.0, 90.0, 0.0, 0.0]]])
+    assigned = KFuse(2).fit(X)
+    labelled = KFuse(2, outliers="label").fit(X)
+    assert labelled.outlier_mask_[-2:].all()
     np.testing.assert_array_equal(labelled.labels_ == -1, labelled.outlier_mask_)
     inside = ~labelled.outlier_mask_
     assert adjusted_rand_score(assigned.labels_[inside], labelled.labels_[inside]) == 1
-    np.testing.assert_array_equal(labelled.predict(X_IRIS) == -1, labelled.outlier_mask_)
+    np.testing.assert_array_equal(labelled.predict(X), labelled.labels_)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan", "seuclidean", "canberra"])

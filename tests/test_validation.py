@@ -10,9 +10,9 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy.sparse import coo_array, csr_array, csr_matrix
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import pairwise_distances
+from sklearn.metrics import adjusted_rand_score, pairwise_distances
 from sklearn.neighbors import kneighbors_graph
 
 from kfuse import KFuse
@@ -97,7 +97,10 @@ def test_sparse_features(kind):
 
 
 BAD_PARAMETERS = {
-    "zero clusters": ({"n_clusters": 0}, "n_clusters must be 'auto' or an integer of at least 1.*got 0"),
+    "zero clusters": (
+        {"n_clusters": 0},
+        "n_clusters must be 'auto', a pair .least, most. or an integer of at least 1.*got 0",
+    ),
     "negative clusters": ({"n_clusters": -2}, "n_clusters"),
     "a fraction of clusters": ({"n_clusters": 1.5}, "n_clusters.*1.5"),
     "a word for clusters": ({"n_clusters": "three"}, "n_clusters.*'three'"),
@@ -302,10 +305,6 @@ def test_rows_of_different_lengths_are_refused():
         KFuse().fit([[1, 2], [3]])
 
 
-def arrow_table():
-    return pytest.importorskip("pyarrow").table({"a": [1.0, 2.0], "b": [3.0, 4.0]})
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -320,8 +319,6 @@ def arrow_table():
         (lambda: map(float, [1, 2]), "X is a map: pass list"),
         (lambda: len, "X is a builtin_function_or_method: pass the samples"),
         (object, "X is an object: pass the samples"),
-        (arrow_table, r"X is a pyarrow Table: pass X.to_pandas\(\), or polars.from_arrow\(X\)"),
-        (lambda: arrow_table().to_batches()[0], "X is a pyarrow RecordBatch: pass"),
         (lambda: pl.DataFrame({"a": [1], "b": pl.Series([2], dtype=pl.Int128)}), "128 bits.*column 'b' has .*Int128"),
         (lambda: pd.DataFrame({"x" * 10**6: ["a"]}), r"column 'x+\.\.\. has '?a"),
     ],
@@ -392,6 +389,17 @@ def test_a_graph_with_too_few_neighbours_tells_how_many_are_needed(n_features):
     told = int(re.search(r"n_neighbors=(\d+) or more", str(raised.value))[1])
     assert needed <= told <= 3 * needed
     KFuse(metric="precomputed").fit(kneighbors_graph(X, told, mode="distance"))
+
+
+@pytest.mark.parametrize("n_features", [2, 8])
+def test_a_graph_with_a_few_neighbours_is_clustered_with_what_it_has(n_features):
+    X, y = make_blobs(400, centers=3, n_features=n_features, cluster_std=0.5, random_state=0)
+    needed = KFuse(3).fit(X).n_neighbors_
+    with pytest.warns(UserWarning, match="has 8 distinct neighbours per sample, but this data needs about") as warned:
+        model = KFuse(3, metric="precomputed").fit(kneighbors_graph(X, 8, mode="distance"))
+    assert needed / 2 <= int(re.search(r"n_neighbors=(\d+) or more", str(warned[0].message))[1]) <= 3 * needed
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+    assert model.n_neighbors_ == 8
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok"])

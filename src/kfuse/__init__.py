@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kfuse.description import describe
     from kfuse.estimator import KFuse
+    from kfuse.scoring import validity
 
-__all__ = ["KFuse", "__version__", "describe"]
+__all__ = ["KFuse", "__version__", "describe", "validity"]
 __version__ = "0.1.0"
 
-_HOMES = {"KFuse": "estimator", "describe": "description"}
+_HOMES = {"KFuse": "estimator", "describe": "description", "validity": "scoring"}
 
 
 def __getattr__(name: str) -> Any:

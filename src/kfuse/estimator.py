@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
 from collections.abc import Callable
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from kfuse import memory
 from kfuse._validation import distances, features, parameters, weights
+from kfuse.memberships import NOISE, Division, Found, MembershipMixin
+from kfuse.wording import counted
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -23,10 +25,8 @@ if TYPE_CHECKING:
     from kfuse.core.result import Result
     from kfuse.core.search import NeighborTable
 
-LEFT_OUT = -1
 
-
-class KFuse(ClusterMixin, BaseEstimator):
+class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
     """Density-based agglomerative clustering that needs no parameter.
 
     Natural neighbours divide the data into small, dense sub-clusters; sub-clusters merge by how much they touch and how
@@ -34,9 +34,10 @@ class KFuse(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : "auto" or int, default="auto"
-        The number of clusters; "auto" finds it. A number is always met if there are as many distinct samples, except
-        with ``fusion="paper"``, which cannot split a sub-cluster: then a warning says how many there are.
+    n_clusters : "auto", int or (int, int), default="auto"
+        The number of clusters; "auto" finds it, and a pair (least, most) lets it choose in that range. A number is
+        always met if there are as many distinct samples, except with ``fusion="paper"``, which cannot split a
+        sub-cluster: then a warning says how many there are.
     fusion : {"adaptive", "paper"}, default="adaptive"
         How sub-clusters merge. "adaptive" updates the fusion index after every merge, and does not depend on the
         order of rows or the unit of measurement. "paper" is the algorithm of Yan and Hu as printed; it needs a number
@@ -49,10 +50,13 @@ class KFuse(ClusterMixin, BaseEstimator):
         How neighbours are searched. The first three are exact and give the same result; for Euclidean and cosine
         distances, "auto" takes the faster of the other two. "approximate" misses some neighbours; it can be faster
         for hundreds of thousands of samples in many dimensions, and needs pynndescent, the extra ``kfuse[approx]``.
+    min_cluster_size : int or None, default=None
+        The least number of samples in a cluster. What is smaller is part of the cluster that it is linked to best or,
+        with ``outliers="label"``, noise. A number of clusters counts only those that are large enough.
     outliers : {"assign", "label"}, default="assign"
         How to label outliers: "assign" keeps them in the cluster that they merged into, "label" labels them as noise,
-        -1. Outliers are samples that are not among the natural neighbours of any other sample; with
-        ``fusion="paper"``, samples that Algorithm 2 leaves out.
+        -1. Noise is sparser than clusters are: there are more than twice as many samples of so low a density as the
+        tails of Gaussian clusters would have. With ``fusion="paper"``, it is what Algorithm 2 leaves out.
     n_jobs : int or None, default=None
         The number of threads; None and -1 mean all cores. The result is the same for each.
     random_state : int, RandomState instance or None, default=None
@@ -69,6 +73,17 @@ class KFuse(ClusterMixin, BaseEstimator):
     tree_ : FusionTree
         Every number of clusters from this one fit, a :class:`~kfuse.tree.FusionTree`: ``tree_.cut(k)``,
         ``tree_.suggest()`` with the best numbers, ``tree_.to_linkage()`` for scipy's dendrogram, ``tree_.to_frame()``.
+    probabilities_ : ndarray of shape (n_samples,)
+        The membership of each sample in its own cluster, from 0 to 1; 0 for noise. It is computed when it is first
+        asked for, like the next four.
+    memberships_ : ndarray of shape (n_samples, `n_clusters_`)
+        The membership of each sample in each cluster, as `predict_proba` gives it.
+    outlier_scores_ : ndarray of shape (n_samples,)
+        How much of an outlier each sample is, from 0 to 1; noise is above 0.5.
+    outlier_mask_ : ndarray of shape (n_samples,)
+        True for noise.
+    exemplars_ : list of ndarray
+        The indices of the most typical samples of each cluster: its density peaks, at most ten, the densest first.
     subcluster_labels_ : ndarray of shape (n_samples,)
         The sub-cluster of each sample.
     representatives_ : ndarray of shape (n_samples,)
@@ -84,8 +99,6 @@ class KFuse(ClusterMixin, BaseEstimator):
         Algorithm 1 that found a sample.
     n_neighbors_ : int
         The number of neighbours used for densities and links (k).
-    outlier_mask_ : ndarray of shape (n_samples,)
-        True for outliers.
     n_features_in_ : int
         The number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -110,13 +123,14 @@ class KFuse(ClusterMixin, BaseEstimator):
     2
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
-        n_clusters: int | str = "auto",
+        n_clusters: int | str | tuple[int, int] = "auto",
         *,
         fusion: str = "adaptive",
         metric: str | Callable[..., float] = "euclidean",
         neighbors: str = "auto",
+        min_cluster_size: int | None = None,
         outliers: str = "assign",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -126,6 +140,7 @@ class KFuse(ClusterMixin, BaseEstimator):
         self.fusion = fusion
         self.metric = metric
         self.neighbors = neighbors
+        self.min_cluster_size = min_cluster_size
         self.outliers = outliers
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -160,9 +175,12 @@ class KFuse(ClusterMixin, BaseEstimator):
         parameters.check_parameters(self)
         data = self._checked(X, reset=True)
         weight = weights.check_sample_weight(sample_weight, data.shape[0], self.fusion)
-        counted = None if weight is None or weight.all() else np.flatnonzero(weight)
-        if isinstance(self.n_clusters, numbers.Integral):
-            parameters.check_enough_samples(data.shape[0] if counted is None else counted.size, self.n_clusters)
+        weighted = None if weight is None or weight.all() else np.flatnonzero(weight)
+        n_samples = data.shape[0] if weighted is None else weighted.size
+        least = self.n_clusters[0] if parameters.is_range(self.n_clusters) else self.n_clusters  # type: ignore[index]
+        if parameters.is_whole(least):
+            parameters.check_enough_samples(n_samples, least)  # type: ignore[arg-type]
+        parameters.check_enough_for_size(n_samples, self.min_cluster_size)
         from kfuse.core.search import NearestSamples  # noqa: PLC0415 - numba is slow to import
         from kfuse.tree import FusionTree  # noqa: PLC0415
 
@@ -170,16 +188,24 @@ class KFuse(ClusterMixin, BaseEstimator):
             result = self._fit_weighted(data, weight)
             samples = None if self._is_precomputed() else features.own_copy(data, X)  # predict takes distances then
 
+        if result.n_missing:
+            n_needed = result.n_neighbors + result.n_missing
+            warnings.warn(
+                f"The precomputed graph has {counted(result.n_neighbors, 'distinct neighbour')} per sample, but this "
+                f"data needs about {n_needed}, so that the clusters may differ from those of a larger graph: build it "
+                f"with n_neighbors={n_needed} or more.",
+                stacklevel=2,
+            )
         self.natural_value_, self.n_neighbors_ = result.natural_value, result.n_neighbors
         self.reverse_neighbor_counts_ = result.reverse_counts
         self.density_ = result.density
         self.representatives_ = result.representatives
-        self.subcluster_labels_, self.outlier_mask_ = result.subclusters, result.left_out
+        self.subcluster_labels_, self._left_out = result.subclusters, result.left_out
         self.tree_ = FusionTree.of(result)
-        self._nearest = NearestSamples(samples, self.metric, counted)
-        self.labels_ = self._cut(self._number_of_clusters())
-        self.n_clusters_ = int(self.labels_.max()) + 1
-        return self
+        self._nearest = NearestSamples(samples, self.metric, weighted)
+        number = self._number_of_clusters()
+        self._found = Found(result.around if samples is None else None, result.levels, number)
+        return self._divide(number, exact=not parameters.is_auto(self.n_clusters))
 
     def cut(self, n_clusters: int) -> NDArray[np.intp]:
         """Label the fitted samples with another number of clusters, without fitting again.
@@ -194,31 +220,68 @@ class KFuse(ClusterMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             The labels that `fit` gives with that number of clusters.
         """
-        return self._cut(n_clusters)
+        return self.at(n_clusters).labels_
 
-    def _cut(self, n_clusters: int) -> NDArray[np.intp]:
-        from kfuse.core.order import labels_by_size  # noqa: PLC0415 - numba is slow to import
+    def at(self, n_clusters: int) -> KFuse:
+        """Return the model with another number of clusters, without fitting again.
 
+        Parameters
+        ----------
+        n_clusters : int
+            The number of clusters.
+
+        Returns
+        -------
+        KFuse
+            A fitted model that shares all but its clusters with this one: ``model.at(5).probabilities_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from kfuse import KFuse
+        >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+        >>> KFuse().fit(X).at(7).predict_proba(X).shape
+        (300, 7)
+        """
         check_is_fitted(self, "tree_")
         parameters.check_n_clusters(n_clusters)
+        other = copy(self)
+        other.n_clusters = n_clusters
         parameters.check_enough_samples(self.tree_.leaf_labels.size, n_clusters)
-        most = self.tree_.most_clusters
-        if n_clusters > most:
-            what = "distinct sample" if self.tree_.leaving is not None else "sub-cluster"
-            there_are = "is 1 cluster" if most == 1 else f"are {most} clusters"
-            warnings.warn(
-                f"The data has {most} {what}{'s' * (most > 1)}, so there {there_are} instead of {n_clusters}.",
-                stacklevel=3,
-            )
-        labels = self.tree_.cut(n_clusters)
-        if self.outliers == "label":
-            labels = labels_by_size(np.where(self.outlier_mask_, LEFT_OUT, labels), self.tree_.sample_weight)
-        return labels
+        return other._divide(n_clusters, exact=True)
+
+    def _divide(self, n_clusters: int, *, exact: bool) -> KFuse:
+        """Cut the tree, and label the samples."""
+        from kfuse.core.order import labels_by_size  # noqa: PLC0415 - numba is slow to import
+
+        labels_noise = self.outliers == "label"
+        if self.min_cluster_size in (None, 1):
+            clusters = self.tree_.cut(n_clusters)
+        else:
+            clusters = self.tree_.cut_large(n_clusters, self.min_cluster_size, exact=exact, drop=labels_noise)
+        found = int(clusters.max()) + 1
+        if exact and found < n_clusters:
+            warnings.warn(self._why_fewer(n_clusters, found), stacklevel=3)
+        self.labels_, self._division = clusters, Division(np.where(clusters == NOISE, found, clusters), found)
+        self.n_clusters_ = found
+        if labels_noise:
+            self.labels_ = labels_by_size(np.where(self.outlier_mask_, NOISE, clusters), self.tree_.sample_weight)
+            self._division = self._division.renumbered(self.labels_)
+            self.n_clusters_ = self._division.n_clusters
+        return self
+
+    def _why_fewer(self, wanted: int, found: int) -> str:
+        there_are = "is 1 cluster" if found == 1 else f"are {found} clusters"
+        what = counted(found, "distinct sample" if self.tree_.leaving is not None else "sub-cluster")
+        if found < self.tree_.most_clusters:
+            what = f"{counted(found, 'part')} of {self.min_cluster_size} or more samples"
+        return f"The data has {what}, so there {there_are} instead of {wanted}."
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
         """Label new samples like the nearest sample of the fit; a sample of the fit gets its own label.
 
-        The first call builds a search, which the model keeps for the next ones; it is not part of a pickle.
+        With ``outliers="label"``, new samples whose outlier score is above 0.5 are noise, -1. The first call builds a
+        search, which the model keeps for the next ones; it is not part of a pickle.
 
         Parameters
         ----------
@@ -231,6 +294,8 @@ class KFuse(ClusterMixin, BaseEstimator):
             The cluster of each new sample.
         """
         check_is_fitted(self, "tree_")
+        if self.outliers == "label" and self.fusion == "adaptive":
+            return self._labels_of_new(self._nearby(X))
         return self.labels_[self._nearest(self._checked(X, reset=False))]
 
     @property
@@ -249,6 +314,8 @@ class KFuse(ClusterMixin, BaseEstimator):
     def _number_of_clusters(self) -> int:
         if parameters.is_auto(self.n_clusters):
             return self.tree_.suggest(1)[0].n_clusters
+        if parameters.is_range(self.n_clusters):
+            return self.tree_.choose(*self.n_clusters)  # type: ignore[misc]
         return self.n_clusters  # type: ignore[return-value]
 
     def _fit_weighted(self, data: Any, weight: NDArray[np.float64] | None) -> Result:
@@ -258,11 +325,11 @@ class KFuse(ClusterMixin, BaseEstimator):
         from kfuse.core.search import NearestSamples  # noqa: PLC0415 - numba is slow to import
 
         # The paper's algorithm counts samples, so they are repeated; a sample is then its first copy.
-        counted = np.flatnonzero(weight)
-        rows = counted if self.fusion == "adaptive" else np.repeat(np.arange(weight.size), weight.astype(np.intp))
+        weighted = np.flatnonzero(weight)
+        rows = weighted if self.fusion == "adaptive" else np.repeat(np.arange(weight.size), weight.astype(np.intp))
         part = data[rows][:, rows] if self._is_precomputed() else data[rows]
         result = self._fit_stages(part, weight[rows])
-        nearest = NearestSamples(None if self._is_precomputed() else data, self.metric, counted)
+        nearest = NearestSamples(None if self._is_precomputed() else data, self.metric, weighted)
         sample, others = np.arange(weight.size), np.flatnonzero(weight == 0)
         if others.size:
             sample[others] = nearest(data[others])
@@ -271,10 +338,16 @@ class KFuse(ClusterMixin, BaseEstimator):
     def _fit_stages(self, data: Any, weight: NDArray[np.float64] | None = None) -> Result:
         """Run all stages from the neighbour search to the merges."""
         from kfuse.core import adaptive, paper  # noqa: PLC0415 - numba is slow to import
+        from kfuse.core.surroundings import find_surroundings  # noqa: PLC0415
 
         execution = self._execution()
-        table = self._neighbor_table(data, execution)
-        return paper.fit(table, execution) if self.fusion == "paper" else adaptive.fit(table, execution, weight)
+        neighbors = self._neighbor_table(data, execution)
+        if self.fusion == "adaptive":
+            return adaptive.fit(neighbors, execution, weight)
+        result = paper.fit(neighbors, execution)
+        if self._is_precomputed():  # they cannot be found again
+            result = result._replace(around=find_surroundings(neighbors, result.n_neighbors))
+        return result
 
     def _execution(self) -> Execution:
         from kfuse.core.execution import Execution, Progress, number_of_threads  # noqa: PLC0415

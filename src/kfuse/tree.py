@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kfuse.core.adaptive import n_clusters as number_of_clusters
 from kfuse.core.dendrogram import nodes_after_merges, sizes_of_nodes
+from kfuse.core.large_clusters import cut_large
 from kfuse.core.order import labels_by_size
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ class FusionTree(NamedTuple):
         What each merge tells about the number of clusters; None with ``fusion="paper"``.
     sample_weight : ndarray of shape (n_samples,) or None
         The weight of each sample, if weights were given: clusters are numbered by it.
+    edges : ndarray of shape (n_leaves - 1, 2) or None
+        The leaves that each merge links best, one of either node; None with ``fusion="paper"``.
 
     Examples
     --------
@@ -86,6 +89,7 @@ class FusionTree(NamedTuple):
     leaving: NDArray[np.intp] | None = None
     borders: Borders | None = None
     sample_weight: NDArray[np.float64] | None = None
+    edges: NDArray[np.intp] | None = None
 
     @property
     def strength(self) -> NDArray[np.float64] | None:
@@ -130,6 +134,7 @@ class FusionTree(NamedTuple):
             result.leaving,
             result.borders,
             result.sample_weight,
+            result.edges,
         )
 
     def cut(self, n_clusters: int) -> NDArray[np.intp]:
@@ -165,6 +170,76 @@ class FusionTree(NamedTuple):
             leaves = (self.leaving >= 0) & (self.leaving < n_clusters - self.n_leaves)
             labels[leaves] = self.n_leaves + self.leaving[leaves]
         return labels_by_size(labels, self.sample_weight)
+
+    def cut_large(self, n_clusters: int, min_size: int, *, exact: bool = True, drop: bool = False) -> NDArray[np.intp]:
+        """Label the samples with clusters of at least `min_size` samples.
+
+        Merges are undone from the highest on, but only those with `min_size` samples on both sides. A smaller part
+        stays with the sub-cluster that it is linked to best.
+
+        Parameters
+        ----------
+        n_clusters : int
+            The number of clusters. There may be fewer, if there are not as many of that size.
+        min_size : int
+            The least number of samples in a cluster.
+        exact : bool, default=True
+            Whether to go on until there are `n_clusters` large ones. Otherwise no merge is undone but those that
+            ``cut(n_clusters)`` undoes.
+        drop : bool, default=False
+            Whether smaller parts that lie above the last merge undone get the label -1, and belong to no cluster.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The cluster of each sample.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.datasets import make_moons
+        >>> from kfuse import KFuse
+        >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+        >>> bool(np.bincount(KFuse().fit(X).tree_.cut_large(4, 50)).min() >= 50)
+        True
+        """
+        if self.edges is None:
+            raise ValueError("The printed algorithm links no sub-clusters: use fusion='adaptive' for cut_large.")
+        lowest = 0 if exact else max(0, self.n_leaves - n_clusters)
+        leaves = cut_large(
+            self.children, self.edges, self.sizes, min_size, operator.index(n_clusters), lowest=lowest, drops=drop
+        )
+        return labels_by_size(leaves[self.leaf_labels], self.sample_weight)
+
+    def choose(self, least: int, most: int) -> int:
+        """Return the best number of clusters in a range: what ``n_clusters=(least, most)`` takes.
+
+        Parameters
+        ----------
+        least, most : int
+            The range.
+
+        Returns
+        -------
+        int
+            The number that "auto" takes if it is in the range; otherwise the one with the largest contrast there, or
+            the one nearest to what "auto" takes if none has any.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from kfuse import KFuse
+        >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+        >>> tree = KFuse().fit(X).tree_
+        >>> tree.choose(1, 9), 4 <= tree.choose(4, 9) <= 9
+        (2, True)
+        """
+        ranked = self.suggest(max(1, self.leaf_labels.size))
+        best = ranked[0].n_clusters
+        for one in ranked:
+            if least <= one.n_clusters <= most and (one.n_clusters == best or one.contrast > 0):
+                return one.n_clusters
+        return min(max(best, least), most)
 
     def suggest(self, n: int = 5) -> list[Suggestion]:
         """Rank the best numbers of clusters; the first is the one that ``n_clusters="auto"`` takes.

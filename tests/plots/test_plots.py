@@ -181,7 +181,9 @@ def test_all_points_are_rasterized(shapes):
 
 
 def test_subclusters_draw_every_sample_and_a_line_to_its_representative(ax):
-    model = KFuse().fit(make_shapes(300, noise=2)[0])
+    X = make_shapes(300, noise=2)[0]
+    X[:2] = [[-90, 0], [0, 90]]
+    model = KFuse().fit(X)
     lines, climbing, peaks, crosses = subclusters(model, ax=ax).collections
     climbs = (model.representatives_ != np.arange(300)) & ~model.outlier_mask_
     ends = np.array([path.vertices for path in lines.get_paths()])

@@ -11,6 +11,7 @@ from scipy.sparse import coo_array, csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from kfuse._validation.containers import as_table
 from kfuse._validation.features import (
     check_columns,
     check_finite,
@@ -22,6 +23,7 @@ from kfuse._validation.features import (
 
 def check_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[Any] | csr_array:
     """Return a precomputed matrix (dense) or graph (sparse) of distances, checked."""
+    X = as_table(X)
     check_given(X)
     check_columns(X)
     if issparse(X):

@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from kfuse._validation.containers import check_container, shown
+from kfuse._validation.containers import as_table, check_container, shown
 from kfuse._validation.parameters import TREE_METRICS
 
 WIDE_INTEGERS = ("Int128", "UInt128")  # of polars
@@ -26,6 +26,7 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[
             "X is a sparse matrix, which only metric='precomputed' takes (as a graph of distances): for features, "
             "pass a dense array, X.toarray(), or reduce the dimension first, as with TruncatedSVD."
         )
+    X = as_table(X)
     check_given(X)
     check_columns(X)
     table = X

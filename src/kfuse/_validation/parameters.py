@@ -17,15 +17,11 @@ TREE_METRICS = ("euclidean", "l2", "minkowski", "cosine")  # those that a k-d tr
 def check_parameters(estimator: BaseEstimator) -> None:
     """Check every parameter but those that need the data."""
     check_choice("fusion", estimator.fusion, FUSIONS)
-    if not is_auto(estimator.n_clusters):
-        check_n_clusters(estimator.n_clusters, or_auto="'auto' or ")
-    elif estimator.fusion != "adaptive":
-        raise ValueError(
-            f"n_clusters='auto' needs fusion='adaptive', got fusion={estimator.fusion!r}: give a number of clusters."
-        )
+    _check_number(estimator.n_clusters, estimator.fusion)
+    _check_min_cluster_size(estimator.min_cluster_size, estimator.fusion)
     check_choice("neighbors", estimator.neighbors, SEARCHES)
     check_choice("outliers", estimator.outliers, OUTLIERS)
-    _check_metric(estimator.metric)
+    check_metric(estimator.metric)
     suits_tree = isinstance(estimator.metric, str) and estimator.metric in TREE_METRICS
     if estimator.neighbors == "kd_tree" and not suits_tree:
         raise ValueError(
@@ -43,6 +39,36 @@ def check_parameters(estimator: BaseEstimator) -> None:
         isinstance(estimator.verbose, (bool, np.bool_)) or (is_whole(estimator.verbose) and estimator.verbose >= 0)
     ):
         raise ValueError(f"verbose must be True or False, got {estimator.verbose!r}.")
+
+
+def _check_number(n_clusters: Any, fusion: str) -> None:
+    if is_range(n_clusters):
+        least, most = n_clusters
+        if not (is_whole(least) and is_whole(most) and 1 <= least <= most):
+            raise ValueError(
+                "n_clusters as a pair must be (least, most), two integers of at least 1 in ascending order, "
+                f"got {n_clusters!r}."
+            )
+    elif not is_auto(n_clusters):
+        check_n_clusters(n_clusters, or_auto="'auto', a pair (least, most) or ")
+    if fusion != "adaptive" and not is_whole(n_clusters):
+        raise ValueError(
+            f"n_clusters={n_clusters!r} needs fusion='adaptive', got fusion={fusion!r}: give a number of clusters."
+        )
+
+
+def _check_min_cluster_size(size: Any, fusion: str) -> None:
+    if size is None:
+        return
+    if not is_whole(size) or size < 1:
+        raise ValueError(f"min_cluster_size must be None or an integer of at least 1, got {size!r}.")
+    if fusion != "adaptive":
+        raise ValueError(f"min_cluster_size needs fusion='adaptive', got fusion={fusion!r}: leave it at None.")
+
+
+def is_range(n_clusters: Any) -> bool:
+    """Return whether the number of clusters is to be found in a range."""
+    return isinstance(n_clusters, (tuple, list)) and len(n_clusters) == 2
 
 
 def is_auto(n_clusters: Any) -> bool:
@@ -64,6 +90,14 @@ def check_enough_samples(n_samples: int, n_clusters: int) -> None:
         )
 
 
+def check_enough_for_size(n_samples: int, min_cluster_size: int | None) -> None:
+    """Reject a least size of clusters that not even all samples together have."""
+    if min_cluster_size is not None and min_cluster_size > n_samples:
+        raise ValueError(
+            f"min_cluster_size={min_cluster_size} is more than the {n_samples} samples in X: ask for at most that many."
+        )
+
+
 def is_whole(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
@@ -73,7 +107,8 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
 
 
-def _check_metric(metric: Any) -> None:
+def check_metric(metric: Any) -> None:
+    """Accept functions and the names of metrics."""
     from sklearn.neighbors import VALID_METRICS  # noqa: PLC0415 - slow to import
 
     known = sorted({"precomputed", *VALID_METRICS["brute"]} - {"nan_euclidean"})

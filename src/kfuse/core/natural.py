@@ -12,6 +12,7 @@ from kfuse.core.kernels import kernel
 from kfuse.core.search import NeighborTable
 
 MOST_WIDENING = 4  # of the number of neighbours, from one search to the next
+ENOUGH = 8  # neighbours in a graph, if it does not hold as many as needed
 MARGIN = 1.1  # the next search asks for a little more than it expects to need
 
 
@@ -20,6 +21,7 @@ class NaturalNeighbors(NamedTuple):
 
     natural_value: int  # lambda, the natural characteristic value
     reverse_counts: NDArray[np.int64]  # nb: how many samples have this one among their lambda nearest
+    n_wanted: int = 0  # neighbours that the search would have gone on with, where a graph holds fewer
 
     @property
     def n_neighbors(self) -> int:
@@ -34,9 +36,10 @@ def find_natural_neighbors(
 
     Lambda is that round, as printed, or with `is_last` the one before it, the last that found a sample: in groups of
     five samples, a fifth neighbour is one of another group. Later stages will need as many neighbours as the largest
-    reverse count, but at most `most_per_lambda` * lambda.
+    reverse count, but at most `most_per_lambda` * lambda. With `is_last`, the search also ends with the last neighbours
+    that a graph holds, if these are `ENOUGH`.
     """
-    n_samples = neighbors.n_samples
+    n_samples, n_wanted = neighbors.n_samples, 0
     k = neighbors.initial_count
     while True:
         found_in_round = np.bincount(_first_rounds(neighbors, k), minlength=k + 2)[1 : k + 1]
@@ -44,12 +47,15 @@ def find_natural_neighbors(
         if natural_value <= k or k == n_samples - 1:
             break
         needed = _neighbors_needed(neighbors, found_in_round, most_per_lambda)
-        # A graph may hold fewer neighbours than needed: when all of them did not suffice, it raises, and tells how many
-        # to build it with.
+        # A graph may hold fewer neighbours than needed: when all of them do not suffice, and are too few to go on with,
+        # it raises, and tells how many to build it with.
         most = neighbors.search.most_neighbors
+        if is_last and k >= most >= ENOUGH:
+            n_wanted = needed
+            break
         k = min(max(k + 1, needed if k >= most else min(needed, most)), n_samples - 1)
     natural_value = min(max(1, natural_value - is_last), n_samples - 1)
-    return NaturalNeighbors(natural_value, _reverse_counts(neighbors, natural_value))
+    return NaturalNeighbors(natural_value, _reverse_counts(neighbors, natural_value), n_wanted)
 
 
 def _reverse_counts(neighbors: NeighborTable, k: int) -> NDArray[np.int64]:

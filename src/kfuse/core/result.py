@@ -19,6 +19,27 @@ class Borders(NamedTuple):
     n_islands: int  # merges between parts that few neighbours leave or enter
 
 
+class Surroundings(NamedTuple):
+    """The nearest neighbours of the places, in the order of places, and the place of every sample."""
+
+    place: NDArray[np.intp]
+    indices: NDArray[np.int32]  # (n_places, k), as numbers of places
+    distances: NDArray[np.float64]  # (n_places, k), in multiples of `unit`
+    unit: float  # of these distances, in the data's own
+
+    @property
+    def copies(self) -> NDArray[np.intp]:
+        """How many samples each place has."""
+        return np.bincount(self.place, minlength=len(self.indices))
+
+    @property
+    def first(self) -> NDArray[np.intp]:
+        """The first sample at each place."""
+        first = np.empty(len(self.indices), dtype=np.intp)
+        first[self.place[::-1]] = np.arange(self.place.size)[::-1]  # of several, the first is written last
+        return first
+
+
 class Result(NamedTuple):
     """What each stage found; arrays have one entry per sample, those of merges one per merge."""
 
@@ -33,6 +54,10 @@ class Result(NamedTuple):
     log_index: NDArray[np.float64]  # of each merge: the logarithm of its fusion index
     height: NDArray[np.float64]  # of each merge: never decreases; the last merge is undone first
     borders: Borders | None = None  # what the number of clusters is read from; the paper has none
+    n_missing: int = 0  # neighbours that a graph does not hold, though they were needed
+    around: Surroundings | None = None  # the neighbours that all of this was computed from; the paper keeps none
+    levels: NDArray[np.float64] | None = None  # the logarithm of the density, as noise is told by
+    edges: NDArray[np.intp] | None = None  # (n_merges, 2): a leaf on either side, linked best; the paper has none
     leaving: NDArray[np.intp] | None = None  # the order in which samples leave their sub-clusters; the paper has none
     sample_weight: NDArray[np.float64] | None = None  # if weights were given
 
@@ -45,4 +70,6 @@ class Result(NamedTuple):
             subclusters=self.subclusters[sample],
             left_out=self.left_out[sample],
             leaving=None if self.leaving is None else self.leaving[sample],
+            levels=None if self.levels is None else self.levels[sample],
+            around=None if self.around is None else self.around._replace(place=self.around.place[sample]),
         )

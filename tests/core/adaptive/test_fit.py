@@ -84,12 +84,6 @@ def test_graph_of_neighbours_gives_the_same_clusters():
     assert_same_clusters(KFuse(metric="precomputed").fit_predict(twice), np.repeat(expected.labels_, 2))
 
 
-def test_outliers_are_nobodys_neighbours():
-    model = KFuse(2, outliers="label").fit(load_iris().data)
-    np.testing.assert_array_equal(model.outlier_mask_, model.reverse_neighbor_counts_ == 0)
-    np.testing.assert_array_equal(model.labels_ == -1, model.outlier_mask_)
-
-
 def test_duplicates_are_no_outliers():
     X, _ = make_blobs(100, centers=2, random_state=0)
     far = np.full((50, 2), 1e3)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core import natural
+from kfuse.core import natural, noise
 from kfuse.core.adaptive import (
     borders,
     bridges,
@@ -36,7 +36,7 @@ from kfuse.core.adaptive import (
 from kfuse.core.dendrogram import nodes_of_merges
 from kfuse.core.execution import Execution
 from kfuse.core.order import roots
-from kfuse.core.result import Borders, Result
+from kfuse.core.result import Borders, Result, Surroundings
 from kfuse.core.search import NeighborBlock, NeighborTable
 
 REACH = 4  # the most neighbours to link a sample with, in units of lambda: hubs make max(nb) needlessly large
@@ -52,7 +52,9 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
         distinct, neighbors = places.find_places(neighbors, sample_weight)
     with stage("natural neighbours"):
         found = natural.find_natural_neighbors(neighbors, REACH, is_last=True)
-        k = min(found.n_neighbors, REACH * found.natural_value, neighbors.n_samples - 1)
+        n_wanted = min(found.n_neighbors, REACH * found.natural_value, neighbors.n_samples - 1)
+        most = neighbors.search.most_neighbors
+        k = n_wanted if most < natural.ENOUGH else min(n_wanted, most)
         nearest = neighbors.collect(k)
         own = neighborhoods.own_neighborhoods(nearest.indices, nearest.distances, execution)
     with stage("density"):
@@ -80,18 +82,23 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
             n_peaks=valleys.count_peaks(found_peaks),
             n_islands=islands.count_islands(nearest, neighbors.distances, parts, own.dimension, execution),
         )
+    around = Surroundings(place, nearest.indices, nearest.distances, unit)
     return Result(
         natural_value=found.natural_value,
         n_neighbors=k,
+        n_missing=max(0, found.n_wanted - k, n_wanted - k),
         reverse_counts=found.reverse_counts[place],
         density=rho.in_unit_of_data(unit)[place],
         representatives=distinct.first[basins.representatives][place],
         subclusters=basins.labels[place],
         left_out=_without_reverse_neighbors(distinct, found)[place],
         children=children,
+        edges=merges.edge[order],
         log_index=merges.log_index[order],
         height=height[order],
         borders=seen,
+        around=around,
+        levels=noise.levels_of_fit(around, own.dimension),
         leaving=peaks.order_of_leaving(basins, rho.values)[place],
     )
 
