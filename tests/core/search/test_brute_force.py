@@ -115,8 +115,6 @@ def test_equals_sorting(kind, dtype, monkeypatch):
     for _ in range(repeats(100)):
         n, d = int(rng.integers(2, 90)), int(rng.choice([1, 2, 5, 13, 40, 200]))
         monkeypatch.setattr(screens, "COLUMNS_AT_A_TIME", int(rng.choice([1, 7, 64, 65, 4096])))
-        monkeypatch.setattr(screens, "WORTH_KEEPING", int(rng.choice([1, 2**22])))
-        monkeypatch.setattr(screens, "LONGEST_KEPT", int(rng.choice([10, 512])))
         X = kind(rng, n, d).astype(dtype)
         search = BruteForce(X)
         for k in rng.integers(0, n, 2):

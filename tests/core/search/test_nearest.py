@@ -104,19 +104,6 @@ def test_any_upto(limit, expected):
     assert not screen.any_upto(np.empty(0), limit)
 
 
-@pytest.mark.parametrize(("entries", "expected"), [(30 * 7, 7), (30 * 7 + 29, 7), (10**6, 12), (30 * 50, 12)])
-def test_as_many_are_kept_on_short_lists_as_there_is_buffers_for(entries, expected, monkeypatch):
-    monkeypatch.setattr(screen, "WORTH_KEEPING", 88)
-    monkeypatch.setattr(screen, "LONGEST_KEPT", 12)
-    monkeypatch.setattr(screen, "ENTRIES_KEPT", entries)
-    X = np.random.default_rng(7).random((30, 3))
-    assert screen.Screen(X, np.float32)._kept.bounds.shape == (30, expected)
-    assert screen.Screen(X[:29], np.float32)._kept is None
-    monkeypatch.setattr(screen, "LONGEST_KEPT", 10**6)
-    monkeypatch.setattr(screen, "ENTRIES_KEPT", 10**9)
-    assert screen.Screen(X, np.float32)._kept.bounds.shape == (30, 30)
-
-
 @settings(max_examples=200)
 @given(SEEDS, st.integers(1, 80), st.booleans(), st.data())
 def test_keep_lowest_keeps_enough_and_bounds_the_rest(seed, n, is_float32, data):

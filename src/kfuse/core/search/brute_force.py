@@ -32,7 +32,6 @@ class BruteForceSearch(RowSearch):
     """Look at every sample, but compute few distances; for Euclidean distances in many dimensions."""
 
     distances: EuclideanDistances
-    is_cheap_to_repeat = True  # it keeps short lists
 
     def __init__(self, distances: EuclideanDistances):
         super().__init__(distances)

@@ -27,9 +27,6 @@ from kfuse.core.kernels import kernel
 COLUMNS_AT_A_TIME = 4096  # of a block of bounds, so that it stays in the cache
 COLUMNS_AT_A_GLANCE = 32  # looked at together: in most cases, none of them is of interest
 HALVINGS = 16  # of the range of bounds
-WORTH_KEEPING = 2**19  # coordinates in all, from which on short lists are kept for the next search, ...
-LONGEST_KEPT = 512  # ... this many entries for each sample ...
-ENTRIES_KEPT = 2**25  # ... and for all of them together (8 bytes each)
 
 
 class Visit(NamedTuple):
@@ -80,14 +77,6 @@ class Screen:
         self.factors[:, -1] = own_part
         margin = 8 * unit_roundoff + 4 * terms * 2.0**-53
         self.limits = BoundLimits(own_part, 2.0**-exponent, margin, 1e-30 if dtype == np.float32 else 1e-80)
-        self._kept = self._room_for_lists() if points.size >= WORTH_KEEPING else None
-        self._is_kept = np.zeros(n_samples, dtype=np.bool_)
-
-    def _room_for_lists(self) -> ShortLists:
-        n_samples = len(self.factors)
-        length = min(LONGEST_KEPT, ENTRIES_KEPT // n_samples, n_samples)
-        shape, dtype = (n_samples, length), self.factors.dtype
-        return ShortLists(np.empty(shape, dtype), np.empty(shape, np.int32), np.empty(n_samples, dtype))
 
     def blocks(self, rows: NDArray[np.intp], visits: Iterable[Visit]) -> Iterator[tuple[Visit, NDArray[Any]]]:
         """Yield the bounds of one visit after the other, in one array that is reused."""
@@ -110,31 +99,16 @@ class Screen:
             yield Visit(which, np.arange(start, min(start + COLUMNS_AT_A_TIME, n_samples), dtype=np.int32))
 
     def short_lists(self, rows: NDArray[np.intp], k: int, visiting: Visiting | None = None) -> ShortLists:
-        """List more than k columns for each row, or all that it visits; longer lists are kept for the next search."""
-        n_samples, kept = len(self.factors), self._kept
-        length = min(n_samples, k + k // 8 + 9)
-        if visiting is not None:
-            return self._make_lists(rows, min(n_samples, k + 1), length, visiting(rows))
-        if kept is None or kept.bounds.shape[1] < length:
-            return self._make_lists(rows, min(n_samples, k + 1), length, self.all_columns(rows))
-        new = rows[~self._is_kept[rows]]
-        if new.size:
-            most = kept.bounds.shape[1]
-            made = self._make_lists(new, most * 8 // 9, most, self.all_columns(new))
-            for array, part in zip(kept, made, strict=True):
-                array[new] = part
-            self._is_kept[new] = True
-        return ShortLists(*(array[rows] for array in kept))
-
-    def _make_lists(self, rows: NDArray[np.intp], least: int, length: int, visits: Iterable[Visit]) -> ShortLists:
-        """List between `least` and `length` columns for each row."""
-        shape, dtype = (rows.size, 2 * length + COLUMNS_AT_A_GLANCE), self.factors.dtype
+        """List a few more than k columns for each row, or all that it visits."""
+        n_samples = len(self.factors)
+        least, most = min(n_samples, k + 1), min(n_samples, k + k // 8 + 9)
+        shape, dtype = (rows.size, 2 * most + COLUMNS_AT_A_GLANCE), self.factors.dtype
         lists = ShortLists(np.empty(shape, dtype), np.empty(shape, np.int32), np.full(rows.size, np.inf, dtype))
         counts = np.zeros(rows.size, dtype=np.int64)
-        for visit, bounds in self.blocks(rows, visits):
-            lengthen(lists, counts, visit, bounds, least, length)
-        shorten_all(lists, counts, least, length)
-        return ShortLists(lists.bounds[:, :length].copy(), lists.columns[:, :length].copy(), lists.cut)
+        for visit, bounds in self.blocks(rows, (visiting or self.all_columns)(rows)):
+            lengthen(lists, counts, visit, bounds, least, most)
+        shorten_all(lists, counts, least, most)
+        return ShortLists(lists.bounds[:, :most].copy(), lists.columns[:, :most].copy(), lists.cut)
 
 
 def _taken(array: NDArray[Any], ascending: NDArray[Any]) -> NDArray[Any]:
