@@ -211,7 +211,8 @@ class KFuse(ClusterMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
         """Label new samples like the nearest sample of the fit; a sample of the fit gets its own label.
 
-        The first call builds a search, which the model keeps for the next ones; it is not part of a pickle.
+        The first call builds a search, which the model keeps for the next ones; it is not part of a pickle. New samples
+        are searched in blocks, on `n_jobs` threads, with a progress bar if `verbose`.
 
         Parameters
         ----------
@@ -224,7 +225,7 @@ class KFuse(ClusterMixin, BaseEstimator):
             The cluster of each new sample.
         """
         check_is_fitted(self, "tree_")
-        return self.labels_[self._nearest(self._checked(X, reset=False))]
+        return self.labels_[self._nearest(self._checked(X, reset=False), self._execution())]
 
     @property
     def _fit_X(self) -> NDArray[Any] | None:  # noqa: N802 - X is the name every scikit-learn user knows

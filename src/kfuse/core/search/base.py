@@ -105,15 +105,14 @@ class NeighborSearch:
             bridge_by_rows(rows, self.distances.rows(rows), component, *shortest)
         return shortest.found(component.size)
 
-    def nearest(self, queries: NDArray[Any]) -> NDArray[np.intp]:
+    def nearest(self, queries: NDArray[Any], execution: Execution = SERIAL) -> NDArray[np.intp]:
         """Find the nearest sample to each new sample, the first of several; queries are prepared by the distances."""
         distances: Any = self.distances
-        nearest = np.empty(len(queries), dtype=np.intp)
         size = max(1, ENTRIES_PER_BLOCK // distances.n_samples)
-        for start in range(0, len(queries), size):
-            block = slice(start, start + size)
-            nearest[block] = np.argmin(distances.between(queries[block]), axis=1)
-        return nearest
+        found = execution.over_ranges(
+            lambda start, stop: np.argmin(distances.between(queries[start:stop]), axis=1), len(queries), size
+        )
+        return np.concatenate(found)
 
 
 @kernel
