@@ -1,1 +1,1 @@
-"""Speed and memory of kfuse and comparable methods: ``python -m benchmarks``, ``.gates`` and ``.profile``."""
+"""Speed and memory of kfuse and comparable methods: ``python -m benchmarks`` and the modules in its README."""

@@ -80,6 +80,13 @@ def mnist() -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         return file["X"].astype(np.float32) / np.float32(255), file["y"].astype(np.int64)
 
 
+def principal(X: NDArray[Any], n_components: int) -> NDArray[np.float32]:
+    """Return the first principal components of data."""
+    centred = X - X.mean(axis=0)
+    _, directions = np.linalg.eigh(centred.T @ centred)
+    return np.ascontiguousarray(centred @ directions[:, : -n_components - 1 : -1], dtype=np.float32)
+
+
 def facts(X: NDArray[Any], y: NDArray[Any]) -> Facts:
     """Return the true number of clusters and, for DBSCAN, a radius estimated from 1,000 samples."""
     from sklearn.neighbors import NearestNeighbors  # noqa: PLC0415

@@ -38,6 +38,12 @@ def _kfuse_paper(facts: Facts) -> Any:
     return KFuse(facts.n_clusters, fusion="paper")
 
 
+def _kfuse_approximate(facts: Facts) -> Any:
+    from kfuse import KFuse  # noqa: PLC0415
+
+    return KFuse(facts.n_clusters, neighbors="approximate", random_state=0)
+
+
 def _fast_hdbscan(facts: Facts) -> Any:
     from fast_hdbscan import HDBSCAN  # noqa: PLC0415
 
@@ -96,4 +102,8 @@ METHODS: dict[str, Make] = {
     "spectral": _spectral,
 }
 
-ALL_METHODS: dict[str, Make] = {**METHODS, "kfuse paper": _kfuse_paper}  # the last only on request
+ALL_METHODS: dict[str, Make] = {  # the last two only on request
+    **METHODS,
+    "kfuse paper": _kfuse_paper,
+    "kfuse approximate": _kfuse_approximate,
+}

@@ -20,6 +20,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "kfuse": {"color": "#000000", "marker": "o", "linewidth": 2.6, "zorder": 5},
     "kfuse auto": {"color": "#000000", "marker": "o", "linestyle": ":", "markerfacecolor": "white", "zorder": 4},
     "kfuse paper": {"color": "#555555", "marker": "h", "linestyle": "--"},
+    "kfuse approximate": {"color": "#555555", "marker": "o", "linestyle": "-."},
     "fast_hdbscan": {"color": "#D55E00", "marker": "s"},
     "Genie": {"color": "#0072B2", "marker": "^"},
     "hdbscan": {"color": "#E69F00", "marker": "D"},

@@ -171,6 +171,19 @@ def test_predict_for_new_samples():
     assert near[1] == near[2]
 
 
+@pytest.mark.parametrize(("metric", "n_features"), [("euclidean", 2), ("euclidean", 30), ("correlation", 5)])
+def test_predict_is_the_same_for_all_threads_and_blocks(metric, n_features, monkeypatch, capsys):
+    rng = np.random.default_rng(0)
+    X, new = rng.integers(0, 9, (2, 300, n_features)).astype(float) + rng.random(n_features)
+    expected = KFuse(5, metric=metric, n_jobs=1).fit(X).predict(new)
+    monkeypatch.setattr("kfuse.core.search.kd_tree.SAMPLES_AT_A_TIME", 70)
+    monkeypatch.setattr("kfuse.core.search.base.ENTRIES_PER_BLOCK", 7 * 300)
+    for n_jobs in (1, 2, 5):
+        model = KFuse(5, metric=metric, n_jobs=n_jobs).fit(X).set_params(verbose=True)
+        np.testing.assert_array_equal(model.predict(new), expected)
+    assert "prediction" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("n_features", [1, 2, 20])
 @pytest.mark.parametrize("scale", [1.0, 1e-300])
 def test_predict_for_samples_beyond_all_bounds(n_features, scale):

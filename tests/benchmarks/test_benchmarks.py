@@ -6,7 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from benchmarks import data, gates, growth, measure, records, report
+from benchmarks import data, gates, growth, many_dimensions, measure, records, report
 
 
 def test_gaussians_are_seeded_and_have_their_share_of_noise():
@@ -110,3 +110,26 @@ def test_the_report_shows_what_finished_and_why_the_rest_did_not(tmp_path, heade
 def test_every_method_has_a_style_of_its_own():
     styles = [json.dumps(report.STYLES[method], sort_keys=True) for method in report.ALL_METHODS]
     assert len(set(styles)) == len(styles)
+
+
+def test_principal_components_are_those_of_the_singular_value_decomposition():
+    X = np.random.default_rng(0).random((200, 6)).astype(np.float32) * np.arange(1, 7, dtype=np.float32)
+    found = data.principal(X, 3)
+    assert (found.shape, found.dtype) == ((200, 3), np.float32)
+    _, lengths, _ = np.linalg.svd(X - X.mean(axis=0))
+    np.testing.assert_allclose(np.linalg.norm(found, axis=0), lengths[:3], rtol=1e-3)
+
+
+def test_searches_and_fits_in_many_dimensions_are_compared(monkeypatch):
+    X = data.gaussians(2500, 10)[0].astype(np.float32)
+    monkeypatch.setattr(many_dimensions, "N_NEIGHBORS", 9)
+    monkeypatch.delitem(many_dimensions.SEARCHES, "pynndescent")
+    outcomes = many_dimensions.compare_searches(X)
+    assert outcomes["kfuse, exact"].quality == 1
+    assert outcomes["kfuse, approximate"].quality > 0.95
+    monkeypatch.setattr(many_dimensions, "FITS", ("kfuse", "kfuse approximate"))
+    outcomes = many_dimensions.compare_fits(X, 5)
+    lines = many_dimensions.table(outcomes, "kfuse", "ARI")
+    assert lines[2].startswith("| kfuse | ")
+    assert lines[2].endswith(" | 1.00 x | 1.000 |")
+    assert outcomes["kfuse approximate"].quality > 0.95

@@ -199,7 +199,6 @@ class TestOptions:
         assert found == KFuse(**parameters).fit_predict(load_iris().data).tolist()
 
     def test_approximate_neighbours_take_the_seed(self):
-        pytest.importorskip("pynndescent")
         X, _ = make_shapes(400)
         text = pl.DataFrame(X, schema=["x", "y"]).write_csv()
         options = ["--neighbors", "approximate", "--seed", "3", "--no-scale"]

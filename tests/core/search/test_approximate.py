@@ -1,7 +1,5 @@
 """Approximate neighbours: nearly all of the nearest, measured and sorted as the exact ones, the same for a seed."""
 
-import sys
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
@@ -9,15 +7,14 @@ from sklearn.metrics import adjusted_rand_score
 
 from kfuse import KFuse
 from kfuse.core.distances import CosineDistances, EuclideanDistances, MetricDistances
-from kfuse.core.search import NeighborTable, choose_search
+from kfuse.core.execution import Execution
+from kfuse.core.search import NeighborTable, cells, choose_search
 from kfuse.core.search import approximate as room
 from kfuse.core.search.approximate import ApproximateSearch
 from kfuse.core.search.brute_force import BruteForceSearch
 from kfuse.core.search.rows import RowSearch
 
-pytest.importorskip("pynndescent", reason="needs the extra kfuse[approx]")
-
-N = 1500
+N = 3000
 
 
 @pytest.fixture(scope="module")
@@ -25,111 +22,124 @@ def data():
     return make_blobs(N, n_features=12, centers=6, random_state=0)[0]
 
 
+@pytest.fixture
+def looks_at_few(monkeypatch):
+    """Small cells, of which few are looked into, and leaders of leaders: as with many samples."""
+    monkeypatch.setattr(cells, "CELL_SIZE", 8)
+    monkeypatch.setattr(cells, "FEWEST_SEEN", 200)
+    monkeypatch.setattr(cells, "SEEN_PER_NEIGHBOR", 4)
+    monkeypatch.setattr(cells, "MOST_LEADERS", 60)
+    monkeypatch.setattr(cells, "ROWS_AT_A_TIME", 500)
+    monkeypatch.setattr(cells, "COLUMNS_AT_A_TIME", 33)
+    monkeypatch.setattr(cells, "ENTRIES_AT_A_TIME", 1000)
+
+
 def kinds(X):
     return [EuclideanDistances(X), CosineDistances(X), MetricDistances(X, "manhattan")]
 
 
+def seen_by(search, rows, k):
+    """The samples that each of some rows looks at."""
+    divided = search._cells_for(k)
+    seen = [set() for _ in rows]
+    for visit in divided.visits(rows, cells.samples_seen(k), divided.near[rows]):
+        for place in visit.which:
+            seen[place].update(int(column) for column in visit.columns)
+    return seen
+
+
+@pytest.mark.large
 @pytest.mark.parametrize("kind", range(3))
 @pytest.mark.parametrize("k", [1, 6, 15])
-def test_what_is_listed_is_measured_and_sorted(kind, k, monkeypatch):
-    """Whatever is listed: the sample itself, gaps, fewer than asked for, at equal distances."""
+@pytest.mark.parametrize("ties", [False, True])
+def test_equals_sorting_what_is_looked_at(kind, k, ties, looks_at_few):
     rng = np.random.default_rng(0)
-    X = rng.integers(1, 5, (50, 3)).astype(float)
-    lists = np.array([rng.permutation(50)[:16] for _ in X], dtype=np.int32)
-    lists[:, 0] = np.arange(50)
-    lists[rng.random(lists.shape) < 0.3] = -1
-    monkeypatch.setattr(room.Candidates, "_make_lists", lambda self, length: lists)
-    distances, rows = kinds(X)[kind], np.arange(40, 5, -1)
-    indices, found = room.Candidates(distances, 0).query(rows, k)
-    for row, sample in enumerate(rows):
-        lengths = distances.rows(rows[[row]])[0]
-        listed = {int(other) for other in lists[sample]} - {-1, int(sample)}
-        expected = sorted((lengths[other], other) for other in listed)[:k]
-        assert list(zip(found[row], indices[row], strict=True))[: len(expected)] == expected
-        assert np.isinf(found[row, len(expected) :]).all()
-        assert (indices[row, len(expected) :] == 50).all()
+    X = rng.integers(1, 6, (1500, 3)).astype(float) if ties else rng.random((1500, 5))
+    distances, rows = kinds(X)[kind], np.arange(1400, 5, -7)
+    search = ApproximateSearch(distances, 0)
+    found, lengths = search.query(rows, k), distances.rows(rows)
+    for row, seen in enumerate(seen_by(search, rows, k)):
+        others = (seen if len(seen) > k else set(range(1500))) - {int(rows[row])}  # where these are few, all are
+        expected = sorted((lengths[row, other], other) for other in others)[:k]
+        assert list(zip(found.distances[row], found.indices[row], strict=True)) == expected
 
 
-def test_lists_are_long_enough_and_made_seldom(monkeypatch):
-    made = []
-    monkeypatch.setattr(
-        room.Candidates, "_make_lists", lambda _, length: made.append(length) or np.zeros((4, length), np.int32)
+@pytest.mark.large
+@pytest.mark.parametrize("seed", range(3))
+def test_every_sample_is_in_the_cell_of_its_nearest_leader(seed, looks_at_few):
+    X = np.random.default_rng(seed).random((400, 3))
+    search = ApproximateSearch(EuclideanDistances(X), seed)
+    divided = search._divide(50)
+    assert divided.above is None  # so that all leaders are looked at
+    np.testing.assert_array_equal(np.sort(divided.members), divided.samples)
+    for cell, leader in enumerate(divided.leaders):
+        members = divided.members[divided.starts[cell] : divided.starts[cell + 1]]
+        assert leader in members
+        for member in members:
+            assert leader == divided.leaders[np.argmin(search.distances.rows(np.array([member]))[0, divided.leaders])]
+
+
+@pytest.mark.large
+def test_the_nearest_cells_come_first_until_enough_are_seen(looks_at_few):
+    X = np.random.default_rng(3).random((1200, 4))
+    search = ApproximateSearch(EuclideanDistances(X), 0)
+    divided, rows = search._cells_for(5), np.arange(0, 1200, 11)
+    for row, seen in zip(rows, seen_by(search, rows, 5), strict=True):
+        near = divided.near[row][divided.near[row] >= 0]
+        lengths = search.distances.rows(np.array([row]))[0, divided.leaders[near]]
+        assert (np.diff(lengths) >= 0).all()
+        sizes = np.cumsum(divided.sizes[near])
+        n_cells = min(np.searchsorted(sizes, cells.samples_seen(5)) + 1, near.size)
+        assert len(seen) == sizes[n_cells - 1]
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("kind", range(3))
+def test_finds_nearly_all_neighbours_and_measures_them_exactly(data, kind, monkeypatch):
+    distances, rows = kinds(data)[kind], np.arange(0, N, 5)
+    exact = RowSearch(distances).query(rows, 30)
+    monkeypatch.setattr(room, "SHARE_SEARCHED", 1.0)
+    found = ApproximateSearch(distances, 0).query(rows, 30)
+    assert np.mean([np.isin(a, b).mean() for a, b in zip(exact.indices, found.indices, strict=True)]) > 0.97
+    np.testing.assert_array_equal(
+        found.distances, np.take_along_axis(distances.rows(rows), found.indices.astype(int), axis=1)
     )
-    candidates = room.Candidates(EuclideanDistances(np.eye(4)), 0)
-    lengths = [candidates._lists_for(k).shape[1] for k in (0, 79, 80, 159, 401, 803, 804, 12)]
-    assert lengths == [80, 80, 160, 160, 402, 804, 1608, 1608]
-    assert made == [80, 160, 402, 804, 1608]
-
-
-def test_what_pynndescent_is_asked_for(monkeypatch):
-    asked = []
-
-    class Index:
-        neighbor_graph = ("lists", "lengths")
-
-        def __init__(self, *args, **options):
-            asked.append((*args, options))
-
-    monkeypatch.setattr("pynndescent.NNDescent", Index)
-    X = np.eye(4)
-    assert room.Candidates(MetricDistances(X, "cityblock"), 7)._make_lists(9) == "lists"
-    ((points, metric, options),) = asked
-    np.testing.assert_array_equal(points, X)
-    assert metric == "manhattan"
-    assert options == {"n_neighbors": 9, "max_candidates": 20, "random_state": 7, "n_jobs": 1}
-
-
-@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
-def test_what_pynndescent_gets_fills_its_range(scale):
-    X = (np.random.default_rng(1).random((20, 3)) + 5) * scale
-    points = room._in_float32(EuclideanDistances(X))
-    assert points.dtype == np.float32
-    assert 0.5 <= np.abs(points).max() <= 1
-    moved = X - X.mean(axis=0)
-    np.testing.assert_allclose(points / np.abs(points).max(), moved / np.abs(moved).max(), atol=1e-6)
-    np.testing.assert_array_equal(room._in_float32(MetricDistances(X, "manhattan")), X.astype(np.float32))
 
 
 @pytest.mark.large
-@pytest.mark.parametrize("kind", range(2))  # pynndescent would compile for another metric, for ten seconds
-def test_finds_nearly_all_neighbours_and_measures_them_exactly(data, kind):
-    distances = kinds(data)[kind]
-    exact = RowSearch(distances).query(np.arange(N), 30)
-    found = ApproximateSearch(distances, 0).query(np.arange(N), 30)
-    assert np.mean([np.isin(a, b).mean() for a, b in zip(exact.indices, found.indices, strict=True)]) > 0.95
-    rows = distances.rows(np.arange(N))
-    np.testing.assert_array_equal(found.distances, np.take_along_axis(rows, found.indices.astype(int), axis=1))
-    assert (found.indices != np.arange(N)[:, None]).all()
-    for indices, lengths in zip(found.indices, found.distances, strict=True):
-        np.testing.assert_array_equal(np.lexsort((indices, lengths)), np.arange(30))
-        assert np.unique(indices).size == 30
+def test_finds_nearly_all_neighbours_of_many_samples():
+    """Ten thousand samples in twenty dimensions, of which a query looks at a fifth."""
+    X = make_blobs(10_000, n_features=20, centers=3, random_state=1)[0].astype(np.float32)
+    rows = np.arange(0, 10_000, 20)
+    found = ApproximateSearch(EuclideanDistances(X), 0).query(rows, 30)
+    exact = BruteForceSearch(EuclideanDistances(X)).query(rows, 30)
+    share = np.mean([np.isin(a, b).mean() for a, b in zip(exact.indices, found.indices, strict=True)])
+    assert 0.95 < share < 1
 
 
 @pytest.mark.large
-def test_more_neighbours_make_longer_lists(data):
-    search = ApproximateSearch(EuclideanDistances(data), 0)
-    for k in (10, 79, 80, 140):
-        block = search.query(np.arange(N), k)
-        assert block.indices.shape == (N, k)
-        assert np.isfinite(block.distances).all()
-        assert search.candidates._lists.shape[1] == (80 if k < 80 else 160)
+def test_more_neighbours_take_more_leaders(looks_at_few):
+    search = ApproximateSearch(EuclideanDistances(np.random.default_rng(2).random((N, 4))), 0)
+    search.initial_count = 5
+    assert [search._cells_for(k).near.shape[1] for k in (1, 5, 40, 7)] == [28, 28, 45, 45]
 
 
 @pytest.mark.large
-def test_samples_with_too_few_candidates_are_searched_exactly(data, monkeypatch):
-    make = room.Candidates._make_lists
-
-    def with_gaps(self, length):
-        lists = make(self, length)
-        lists[::3, 5:] = -1
-        return lists
-
-    monkeypatch.setattr(room.Candidates, "_make_lists", with_gaps)
-    for distances in kinds(data)[:2]:
-        found = ApproximateSearch(distances, 0).query(np.arange(0, N, 3), 30)
-        expected = RowSearch(distances).query(np.arange(0, N, 3), 30)
-        np.testing.assert_array_equal(found.indices, expected.indices)
-        np.testing.assert_array_equal(found.distances, expected.distances)
+@pytest.mark.parametrize("kind", [0, 2])
+def test_samples_that_see_too_few_are_searched_exactly(kind, looks_at_few, monkeypatch):
+    """Of lone samples far from each other, each is the only one in its cell."""
+    monkeypatch.setattr(cells, "FEWEST_SEEN", 8)
+    monkeypatch.setattr(cells, "SEEN_PER_NEIGHBOR", 1)
+    rng = np.random.default_rng(4)
+    X = np.vstack([rng.random((600, 3)), 100 * rng.random((200, 3))])
+    distances = kinds(X + 1.0)[kind]
+    search = ApproximateSearch(distances, 0)
+    search.initial_count = 12
+    found, expected = search.query(np.arange(800), 12), RowSearch(distances).query(np.arange(800), 12)
+    too_few = np.array([len(seen) <= 12 for seen in seen_by(search, np.arange(800), 12)])
+    assert 0 < too_few.sum() < 800
+    np.testing.assert_array_equal(found.indices[too_few], expected.indices[too_few])
+    np.testing.assert_array_equal(found.distances[too_few], expected.distances[too_few])
 
 
 @pytest.mark.parametrize(
@@ -142,62 +152,59 @@ def test_small_data_and_large_k_are_searched_exactly(data, n_samples, k):
 
 
 @pytest.mark.large
-def test_the_seed_decides_and_threads_do_not():
+def test_the_seed_decides_and_threads_and_blocks_do_not(looks_at_few, monkeypatch):
     X = np.random.default_rng(0).normal(size=(N, 40))
     fits = [KFuse(4, neighbors="approximate", random_state=3, n_jobs=n).fit(X) for n in (1, 2, 3)]
     for other in fits[1:]:
         np.testing.assert_array_equal(fits[0].labels_, other.labels_)
         np.testing.assert_array_equal(fits[0].density_, other.density_)
-    tables = [NeighborTable(choose_search(X, "euclidean", "approximate", seed=s)).collect(60) for s in (0, 0, 1)]
+    tables = []
+    for seed, per_block in ((0, 500), (0, 77), (1, 500)):
+        monkeypatch.setattr(room, "ROWS_AT_A_TIME", per_block)
+        tables.append(NeighborTable(choose_search(X, "euclidean", "approximate", seed=seed), Execution(2)).collect(60))
     np.testing.assert_array_equal(tables[0].indices, tables[1].indices)
     assert (tables[0].indices != tables[2].indices).any()
 
 
 @pytest.mark.large
-def test_far_from_zero_nothing_is_lost(data):
+def test_far_from_zero_nothing_is_lost(data, looks_at_few):
     near = ApproximateSearch(EuclideanDistances(data), 0).query(np.arange(N), 30)
     far = ApproximateSearch(EuclideanDistances(data + 2.0**30), 0).query(np.arange(N), 30)
     assert np.mean(near.indices == far.indices) > 0.95
 
 
 @pytest.mark.large
-@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-def test_clusters_as_the_exact_search_does(data, metric):
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan", "mahalanobis"])
+def test_clusters_as_the_exact_search_does(data, metric, looks_at_few):
+    data = data[:1500]
     model = KFuse(6, metric=metric, neighbors="approximate", random_state=0).fit(data)
     exact = KFuse(6, metric=metric).fit(data)
     assert adjusted_rand_score(exact.labels_, model.labels_) > 0.95
 
 
 @pytest.mark.large
-def test_identical_samples_share_a_cluster():
+def test_identical_samples_share_a_cluster(looks_at_few):
     X = np.repeat(np.random.default_rng(1).normal(size=(N // 3, 20)), 3, axis=0)
     labels = KFuse(10, neighbors="approximate", random_state=0).fit_predict(X).reshape(-1, 3)
     assert (labels == labels[:, :1]).all()
 
 
 @pytest.mark.large
-def test_many_identical_samples():
+def test_many_identical_samples(looks_at_few):
     X = np.vstack([np.zeros((N, 3)), np.random.default_rng(2).normal(size=(50, 3)) + 9])
     assert KFuse(2, neighbors="approximate", random_state=0).fit(X).n_clusters_ == 2
 
 
-@pytest.mark.parametrize(("metric", "name"), [("cityblock", "manhattan"), ("l1", "l1"), ("canberra", "canberra")])
-def test_metrics_have_the_names_of_pynndescent(metric, name):
-    assert room._name_of(MetricDistances(np.eye(4), metric)) == name
-
-
-@pytest.mark.parametrize("metric", ["mahalanobis", "seuclidean", lambda a, b: abs(a - b).sum()])
-def test_unknown_metrics_are_refused(data, metric):
-    with pytest.raises(ValueError, match=r"neighbors='approximate' cannot search by metric=.*use neighbors='auto'"):
-        KFuse(metric=metric, neighbors="approximate").fit(data[:50])
+@pytest.mark.large
+def test_any_function_is_a_metric(looks_at_few, monkeypatch):
+    monkeypatch.setattr(cells, "FEWEST_SEEN", 20)
+    X = np.random.default_rng(5).random((300, 3))
+    rows = np.arange(0, 300, 10)
+    found = ApproximateSearch(MetricDistances(X, lambda a, b: abs(a - b).sum()), 0).query(rows, 3)
+    named = ApproximateSearch(MetricDistances(X, "manhattan"), 0).query(rows, 3)
+    np.testing.assert_array_equal(found.indices, named.indices)
 
 
 def test_precomputed_distances_are_refused():
     with pytest.raises(ValueError, match=r"searches among features.*use neighbors='auto'"):
         KFuse(metric="precomputed", neighbors="approximate").fit(np.zeros((3, 3)))
-
-
-def test_says_what_to_install(data, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pynndescent.distances", None)
-    with pytest.raises(ImportError, match=r"needs pynndescent: .*kfuse\[approx\]"):
-        KFuse(neighbors="approximate").fit(data[:50])

@@ -9,9 +9,11 @@ from kfuse.core.distances import CosineDistances, EuclideanDistances
 from kfuse.core.execution import Execution
 from kfuse.core.search import NeighborTable
 from kfuse.core.search import brute_force as room
-from kfuse.core.search.brute_force import BruteForce, BruteForceSearch, Screen, bound_limit
+from kfuse.core.search import screen as screens
+from kfuse.core.search.brute_force import BruteForce, BruteForceSearch
 from kfuse.core.search.kd_tree import KDTreeSearch
 from kfuse.core.search.rows import RowSearch
+from kfuse.core.search.screen import Screen, Visit, bound_limit
 from tests.strategies import repeats
 
 
@@ -113,9 +115,7 @@ def test_equals_sorting(kind, dtype, monkeypatch):
     rng = np.random.default_rng(0)
     for _ in range(repeats(100)):
         n, d = int(rng.integers(2, 90)), int(rng.choice([1, 2, 5, 13, 40, 200]))
-        monkeypatch.setattr(room, "COLUMNS_AT_A_TIME", int(rng.choice([1, 7, 64, 65, 4096])))
-        monkeypatch.setattr(room, "WORTH_KEEPING", int(rng.choice([1, 2**22])))
-        monkeypatch.setattr(room, "LONGEST_KEPT", int(rng.choice([10, 512])))
+        monkeypatch.setattr(screens, "COLUMNS_AT_A_TIME", int(rng.choice([1, 7, 64, 65, 4096])))
         X = kind(rng, n, d).astype(dtype)
         assert_equals_sorting(X, rng.integers(0, n, 2))
 
@@ -135,7 +135,8 @@ def test_no_bound_is_beyond_the_reach_of_its_distance(kind, dtype, precision):
     for d in (1, 3, 50, 1000):
         X = kind(rng, 200, d).astype(dtype)
         screen = Screen(X, precision)
-        ((_, bounds),) = screen.blocks(np.arange(200))
+        rows = np.arange(200)
+        ((_, bounds),) = screen.blocks(rows, [Visit(rows, rows.astype(np.int32))])
         reach = getattr(bound_limit, "py_func", bound_limit)(
             distances_in_order(X), np.arange(200)[:, None], screen.limits
         )
@@ -217,8 +218,8 @@ def test_products_run_in_the_thread_that_asks_for_them(n_threads, monkeypatch):
     monkeypatch.setattr(room, "ROWS_AT_A_TIME", 64)
     before, during = blas_threads(), []
 
-    def watched(screen, rows):
-        for block in blocks(screen, rows):
+    def watched(screen, rows, visits):
+        for block in blocks(screen, rows, visits):
             during.append(blas_threads())
             yield block
 

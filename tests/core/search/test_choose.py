@@ -86,7 +86,7 @@ def test_the_first_look_is_long_if_that_takes_little_longer(few, many, expected,
     look = {d: NeighborTable(KDTreeSearch(EuclideanDistances(X[:, :d]))).initial_count for d in (3, 4)}
     assert look == {3: 32, 4: expected}
     assert NeighborTable(KDTreeSearch(EuclideanDistances(X[:299]))).initial_count == 32
-    assert NeighborTable(BruteForceSearch(EuclideanDistances(X))).initial_count == 32
+    assert NeighborTable(BruteForceSearch(EuclideanDistances(X))).initial_count == expected
     assert NeighborTable(KDTreeSearch(EuclideanDistances(X[:20]))).initial_count == 19
     assert NeighborTable(RowSearch(MatrixDistances(np.zeros((300, 300))))).initial_count == 32
     monkeypatch.setattr(choose, "ENTRIES_KEPT", 160 * 299)

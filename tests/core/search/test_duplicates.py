@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 
 from kfuse import KFuse
 from kfuse.core.distances import EuclideanDistances
-from kfuse.core.search.duplicates import first_at_distance_zero, first_of_equal_rows, merge_vanishing
+from kfuse.core.search import duplicates as room
+from kfuse.core.search.duplicates import (
+    first_at_distance_zero,
+    first_of_equal_rows,
+    merge_vanishing,
+    ranks_of_rows,
+)
 from kfuse.core.search.kd_tree import KDTreeSearch
 from kfuse.core.search.rows import RowSearch
 from tests.strategies import SEEDS
@@ -33,3 +39,16 @@ def test_duplicates_beside_a_sample_very_far_away(far):
     labels = KFuse(neighbors="kd_tree").fit(X).labels_
     np.testing.assert_array_equal(labels, KFuse(neighbors="brute").fit(X).labels_)
     np.testing.assert_array_equal(labels, KFuse(neighbors="kd_tree").fit(np.r_[X[:-1], [[9e149, 0]]]).labels_)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.bool_])
+@pytest.mark.parametrize("per_block", [1, 7, 1024])
+def test_rows_are_ranked_and_told_apart_as_numpy_does(dtype, per_block, monkeypatch):
+    monkeypatch.setattr(room, "ROWS_AT_A_TIME", per_block)
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        n, d = rng.integers(1, 60), rng.integers(1, 5)
+        X = (rng.integers(-2, 3, (n, d)) * rng.choice([1.0, 1e-40, -0.0, 1e30])).astype(dtype)
+        _, first, rank = np.unique(X, axis=0, return_index=True, return_inverse=True)
+        np.testing.assert_array_equal(ranks_of_rows(X, np.arange(n)), rank.ravel())
+        np.testing.assert_array_equal(first_of_equal_rows(X), first[rank.ravel()])

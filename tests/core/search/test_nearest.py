@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kfuse.core.search import brute_force, nearest
+from kfuse.core.search import nearest, screen
 from tests.strategies import SEEDS
 
 
@@ -82,7 +82,7 @@ def test_put_lowest_first_gives_the_greatest_of_the_lowest(seed, n, data):
     length = data.draw(st.integers(1, n))
     bounds, columns = candidates(seed, n)
     expected, pairs = np.sort(bounds), sorted(zip(bounds, columns, strict=True))
-    assert brute_force.put_lowest_first(bounds, columns, length) == expected[length - 1]
+    assert screen.put_lowest_first(bounds, columns, length) == expected[length - 1]
     np.testing.assert_array_equal(np.sort(bounds[:length]), expected[:length])
     assert sorted(zip(bounds, columns, strict=True)) == pairs
 
@@ -93,25 +93,28 @@ def test_what_is_within_is_copied_elsewhere_or_to_the_front(seed, n, limit):
     bounds, columns = candidates(seed, n)
     expected, expected_columns = bounds[bounds <= limit**2], columns[bounds <= limit**2]
     for found, found_columns in (np.empty_like(bounds), np.empty_like(columns)), (bounds, columns):
-        count = brute_force.copy_within(bounds, columns, float(limit**2), found, found_columns)
+        count = screen.copy_within(bounds, columns, float(limit**2), found, found_columns)
         np.testing.assert_array_equal(found[:count], expected)
         np.testing.assert_array_equal(found_columns[:count], expected_columns)
 
 
 @pytest.mark.parametrize(("limit", "expected"), [(0.9, False), (1.0, True), (5.0, True)])
 def test_any_upto(limit, expected):
-    assert brute_force.any_upto(np.array([3.0, 1.0, 2.0]), limit) == expected
-    assert not brute_force.any_upto(np.empty(0), limit)
+    assert screen.any_upto(np.array([3.0, 1.0, 2.0]), limit) == expected
+    assert not screen.any_upto(np.empty(0), limit)
 
 
-@pytest.mark.parametrize(("entries", "expected"), [(30 * 7, 7), (30 * 7 + 29, 7), (10**6, 12), (30 * 50, 12)])
-def test_as_many_are_kept_on_short_lists_as_there_is_buffers_for(entries, expected, monkeypatch):
-    monkeypatch.setattr(brute_force, "WORTH_KEEPING", 88)
-    monkeypatch.setattr(brute_force, "LONGEST_KEPT", 12)
-    monkeypatch.setattr(brute_force, "ENTRIES_KEPT", entries)
-    X = np.random.default_rng(7).random((30, 3))
-    assert brute_force.Screen(X, np.float32)._kept.bounds.shape == (30, expected)
-    assert brute_force.Screen(X[:29], np.float32)._kept is None
-    monkeypatch.setattr(brute_force, "LONGEST_KEPT", 10**6)
-    monkeypatch.setattr(brute_force, "ENTRIES_KEPT", 10**9)
-    assert brute_force.Screen(X, np.float32)._kept.bounds.shape == (30, 30)
+@settings(max_examples=200)
+@given(SEEDS, st.integers(1, 80), st.booleans(), st.data())
+def test_keep_lowest_keeps_enough_and_bounds_the_rest(seed, n, is_float32, data):
+    least = data.draw(st.integers(1, n))
+    most = data.draw(st.integers(least, n))
+    bounds, columns = candidates(seed, n)
+    bounds = (bounds - 100.0).astype(np.float32 if is_float32 else np.float64)
+    pairs = sorted(zip(bounds, columns, strict=True))
+    count, cut = screen.keep_lowest(bounds, columns, n, least, most)
+    kept = sorted(zip(bounds[:count], columns[:count], strict=True))
+    assert least <= count <= most
+    assert kept[-1][0] <= cut
+    assert [bound for bound, _ in kept] == [bound for bound, _ in pairs[:count]]
+    assert all(bound >= cut or (bound, column) in kept for bound, column in pairs)

@@ -114,3 +114,32 @@ def test_graph_rows_are_infinite_where_nothing_is_stored():
     stored = np.isfinite(rows)
     np.testing.assert_array_equal(stored, stored.T)
     np.testing.assert_allclose(rows[stored], cdist(X, X)[stored])
+
+
+@pytest.mark.parametrize("k", [0, 1, 7, 20])
+@pytest.mark.parametrize("is_held", [False, True])
+def test_columns_are_dropped_in_place_unless_something_else_refers_to_them(k, is_held, monkeypatch):
+    monkeypatch.setattr(table, "ROWS_AT_A_TIME", 13)
+    wide = np.random.default_rng(7).random((100, 20))
+    expected, held = wide.copy(), wide[3:] if is_held else None
+    arrays = [wide, np.zeros(3)]
+    address = wide.ctypes.data
+    del wide
+    found = table.narrowed(arrays, k)
+    np.testing.assert_array_equal(found, expected[:, :k])
+    assert len(arrays) == 1
+    assert found.flags.owndata == (0 < k < 20 and not is_held)
+    if is_held:
+        np.testing.assert_array_equal(held, expected[3:])
+        assert found.ctypes.data == address
+
+
+def test_a_table_keeps_the_last_number_of_neighbours():
+    X = np.random.default_rng(8).random((300, 3))
+    kept = NeighborTable(KDTreeSearch(EuclideanDistances(X)))
+    for k in (9, 30, 12, 12, 31):
+        expected = by_sorting(X, k)
+        block = kept.collect(k)
+        np.testing.assert_array_equal(block.indices, expected[0])
+        np.testing.assert_array_equal(block.distances, expected[1])
+        assert kept._kept.indices.shape == (300, k)

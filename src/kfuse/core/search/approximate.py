@@ -1,58 +1,61 @@
-"""Approximate neighbours with pynndescent: most of the nearest, in time that hardly grows faster than the data.
+"""Approximate neighbours: the nearest of those samples that are in the cells around, nearly all of the true ones.
 
-Its lists of candidates are measured and sorted as everywhere, by (distance, index), so that what is approximate is only
-which samples are listed.
+What is approximate is only which samples are looked at: they are measured and sorted as everywhere, by (distance,
+index). So the result depends on the seed, and neither on the number of threads nor on how products are rounded.
 """
 
 from __future__ import annotations
 
-import warnings
 from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core.distances import EuclideanDistances, MetricDistances
+from kfuse.core.execution import SERIAL, Execution
 from kfuse.core.kernels import kernel
 from kfuse.core.search.base import Bridges, NeighborBlock
-from kfuse.core.search.brute_force import BruteForceSearch, compete, sort_rows
+from kfuse.core.search.brute_force import BruteForceSearch, sort_rows
+from kfuse.core.search.cells import ROWS_AT_A_TIME, Cells, cells_seen, divide, samples_seen
 from kfuse.core.search.duplicates import first_at_distance_zero, first_of_equal_rows, merge_vanishing
+from kfuse.core.search.nearest import offer
 from kfuse.core.search.rows import RowSearch
+from kfuse.core.search.screen import Visiting
 
-SHORTEST_LIST = 80  # of candidates: what most data needs before the number of links is known
-CANDIDATES_JOINED = 20  # of each list in a round: more take twice the time to find one neighbour in a thousand more
-SHARE_SEARCHED = 0.1  # of all samples; where lists would be longer, looking at all is faster
-NAMES = {"cityblock": "manhattan"}  # where pynndescent has another than scikit-learn
-NEED_PARAMETERS = {"mahalanobis", "seuclidean"}
-ONE_AT_A_TIME = Lock()  # numba's threads may not start from two threads at once
+SHARE_SEARCHED = 0.25  # of all samples; where more would be looked at, looking at all is as fast
+INITIAL_COUNT = 128  # neighbours asked for at first: most of the time goes into looking, however many are asked for
 
 
 class ApproximateSearch(RowSearch):
-    """Look at likely neighbours only; for features, and metrics that pynndescent knows."""
+    """Look into the nearest cells only; for features and any metric."""
 
     distances: EuclideanDistances | MetricDistances
-    is_cheap_to_repeat = True  # it keeps lists, too
 
-    def __init__(self, distances: EuclideanDistances | MetricDistances, seed: int):
+    def __init__(self, distances: EuclideanDistances | MetricDistances, seed: int, execution: Execution = SERIAL):
         super().__init__(distances)
         self.seed = seed
-        self.candidates = Candidates(distances, seed)
+        self.initial_count: int = min(INITIAL_COUNT, self.most_neighbors)
+        self._execution = Execution(execution.n_threads)
+        self._cells: Cells | None = None
+        self._building = Lock()
         self.exact = BruteForceSearch(distances) if isinstance(distances, EuclideanDistances) else RowSearch(distances)
 
     def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
-        if k == 0 or max(k, SHORTEST_LIST) > SHARE_SEARCHED * self.distances.n_samples:
+        if k == 0 or samples_seen(k) > SHARE_SEARCHED * self.distances.n_samples:
             return self.exact.query(rows, k)
-        indices, found = self.candidates.query(rows, k)
-        too_few = np.isinf(found).any(axis=1)
+        cells = self._cells_for(k)
+        found = self._nearest(rows, k, lambda some: cells.visits(some, samples_seen(k), cells.near[some]))
+        block = NeighborBlock(rows, *found)
+        too_few = np.isinf(block.distances[:, -1])
         if too_few.any():
-            _, indices[too_few], found[too_few] = self.exact.query(rows[too_few], k)
-        return NeighborBlock(rows, indices, found)
+            _, block.indices[too_few], block.distances[too_few] = self.exact.query(rows[too_few], k)
+        return block
 
     def rows_per_block(self, k: int) -> int:
-        return self.exact.rows_per_block(k)
+        return ROWS_AT_A_TIME
 
     def subset(self, kept: NDArray[np.intp]) -> ApproximateSearch:
-        return ApproximateSearch(self.distances.subset(kept), self.seed)
+        return ApproximateSearch(self.distances.subset(kept), self.seed, self._execution)
 
     def duplicates(self) -> NDArray[np.intp]:
         points = self.distances.points  # the search itself may miss a duplicate
@@ -64,94 +67,41 @@ class ApproximateSearch(RowSearch):
     def bridges(self, component: NDArray[np.int32]) -> Bridges:
         return self.exact.bridges(component)
 
+    def _cells_for(self, k: int) -> Cells:
+        """Return cells with as many of the nearest leaders noted for each sample as k neighbours need."""
+        n_near = cells_seen(samples_seen(max(k, self.initial_count)))
+        with self._building:
+            if self._cells is None or self._cells.near.shape[1] < min(n_near, self._cells.leaders.size):
+                self._cells = self._divide(n_near)
+            return self._cells
 
-class Candidates:
-    """For every sample, a list of others that are likely to be its nearest; longer ones are made when asked for."""
+    def _divide(self, n_near: int) -> Cells:
+        shuffled = np.random.default_rng(self.seed).permutation(self.distances.n_samples)
+        return divide(shuffled, n_near, self._nearest, self._execution)
 
-    def __init__(self, distances: EuclideanDistances | MetricDistances, seed: int):
-        self._distances, self._seed = distances, seed
-        self._metric = _name_of(distances)
-        self._lists: NDArray[np.int32] | None = None
-
-    def query(self, rows: NDArray[np.intp], k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Find the k nearest candidates of the samples `rows`, and their distances, nearest first.
-
-        Where a list is too short, the last distances are infinite.
-        """
-        lists = self._lists_for(k)[rows]
-        indices = np.full((rows.size, k), len(self._distances.points), dtype=np.int32)
-        distances = np.full((rows.size, k), np.inf)
-        if isinstance(self._distances, EuclideanDistances):
-            select_candidates(self._distances.points, rows, lists, np.empty_like(lists[0]), indices, distances)
-            return indices, self._distances.finish(distances)
-        for row, sample in enumerate(rows):
-            others = np.sort(lists[row][(lists[row] >= 0) & (lists[row] != sample)])
-            found = self._distances.measure(self._distances.points[[sample]], self._distances.points[others])[0]
-            nearest = np.argsort(found, kind="stable")[:k]
-            indices[row, : nearest.size], distances[row, : nearest.size] = others[nearest], found[nearest]
-        return indices, distances
-
-    def _lists_for(self, k: int) -> NDArray[np.int32]:
-        with ONE_AT_A_TIME:
-            if self._lists is None or self._lists.shape[1] <= k:
-                known = 0 if self._lists is None else self._lists.shape[1]
-                self._lists = self._make_lists(max(SHORTEST_LIST, 2 * known, k + 1))
-            return self._lists
-
-    def _make_lists(self, length: int) -> NDArray[np.int32]:
-        """Search in one thread, as what pynndescent finds depends on their number."""
-        from pynndescent import NNDescent  # noqa: PLC0415
-
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Failed to correctly find")
-            index = NNDescent(
-                _in_float32(self._distances),
-                self._metric,
-                n_neighbors=length,
-                max_candidates=CANDIDATES_JOINED,
-                random_state=self._seed,
-                n_jobs=1,
-            )
-        return index.neighbor_graph[0]
-
-
-def _name_of(distances: EuclideanDistances | MetricDistances) -> str:
-    """Return the name that pynndescent has for a metric."""
-    try:
-        from pynndescent.distances import named_distances  # noqa: PLC0415
-    except ImportError:
-        raise ImportError(
-            "neighbors='approximate' needs pynndescent: install it with pip install 'kfuse[approx]'."
-        ) from None
-    if isinstance(distances, EuclideanDistances):
-        return "euclidean"
-    metric = distances.metric
-    name = NAMES.get(metric, metric) if isinstance(metric, str) else None
-    if name not in named_distances or name in NEED_PARAMETERS:
-        raise ValueError(
-            f"neighbors='approximate' cannot search by metric={metric!r}: use neighbors='auto', or a metric such as "
-            "'euclidean', 'cosine', 'manhattan' or 'correlation'."
-        )
-    return str(name)
-
-
-def _in_float32(distances: EuclideanDistances | MetricDistances) -> NDArray[np.float32]:
-    """Return the points as pynndescent stores them; Euclidean ones are centred, to lose little precision."""
-    points = distances.points
-    if isinstance(distances, EuclideanDistances):
-        centre = points.mean(axis=0, dtype=np.float64)
-        widest = max(np.abs(points.max(axis=0) - centre).max(), np.abs(points.min(axis=0) - centre).max())
-        points = np.ldexp(points - centre, -int(np.frexp(widest)[1]))
-    return points.astype(np.float32)
+    def _nearest(
+        self, rows: NDArray[np.intp], k: int, visiting: Visiting
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Find the k nearest of what each of `rows` looks at, nearest first; infinitely far where these are too few."""
+        if isinstance(self.exact, BruteForceSearch):
+            indices, found = self.exact.brute_force.query(rows, k, visiting)
+            return indices, self.distances.finish(found)  # type: ignore[union-attr]
+        points, measure = self.distances.points, self.distances.measure  # type: ignore[union-attr]
+        indices = np.full((rows.size, k), self.distances.n_samples, dtype=np.int32)
+        found = np.full((rows.size, k), np.inf)
+        for visit in visiting(rows):
+            block = measure(points[rows[visit.which]], points[visit.columns])
+            offer_visited(block, visit, rows, indices, found)
+        sort_rows(indices, found)
+        return indices, found
 
 
 @kernel
-def select_candidates(points, rows, lists, listed, indices, distances):
-    """Find the nearest on each list; `listed` is a buffer for one."""
-    for row in range(rows.size):
-        count = 0
-        for sample in lists[row]:
-            listed[count] = sample
-            count += sample >= 0  # there are negative ones where a list is too short
-        compete(points, rows[row], listed[:count], indices[row], distances[row])
-    sort_rows(indices, distances)
+def offer_visited(block, visit, rows, indices, distances):
+    """Let the samples of a visit compete to be among the nearest of its rows."""
+    which, columns = visit
+    for place in range(which.size):
+        row = which[place]
+        for j in range(columns.size):
+            if columns[j] != rows[row] and block[place, j] <= distances[row, 0]:
+                offer(distances[row], indices[row], block[place, j], columns[j])

@@ -58,6 +58,7 @@ class NeighborSearch:
     visiting_order: NDArray[np.intp]  # the order of samples in which a search is fastest
     most_neighbors: int  # that can be asked for
     is_cheap_to_repeat = True  # for more neighbours of the same samples
+    initial_count: int | None = None  # neighbours to ask for at first, where that changes what is found
 
     def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
         """Find the k nearest neighbours of the samples `rows`."""
@@ -104,15 +105,14 @@ class NeighborSearch:
             bridge_by_rows(rows, self.distances.rows(rows), component, *shortest)
         return shortest.found(component.size)
 
-    def nearest(self, queries: NDArray[Any]) -> NDArray[np.intp]:
+    def nearest(self, queries: NDArray[Any], execution: Execution = SERIAL) -> NDArray[np.intp]:
         """Find the nearest sample to each new sample, the first of several; queries are prepared by the distances."""
         distances: Any = self.distances
-        nearest = np.empty(len(queries), dtype=np.intp)
         size = max(1, ENTRIES_PER_BLOCK // distances.n_samples)
-        for start in range(0, len(queries), size):
-            block = slice(start, start + size)
-            nearest[block] = np.argmin(distances.between(queries[block]), axis=1)
-        return nearest
+        found = execution.over_ranges(
+            lambda start, stop: np.argmin(distances.between(queries[start:stop]), axis=1), len(queries), size
+        )
+        return np.concatenate(found)
 
 
 @kernel

@@ -45,7 +45,7 @@ def choose_search(
     if isinstance(distances, GraphDistances):
         return GraphSearch(distances)
     if how == "approximate":
-        return ApproximateSearch(distances, seed)
+        return ApproximateSearch(distances, seed, execution)
     if not isinstance(distances, EuclideanDistances):
         return RowSearch(distances)
     if how == "auto":
@@ -72,6 +72,8 @@ def initial_neighbor_count(search: NeighborSearch) -> int:
 
     In many dimensions, most of the time goes into looking where neighbours might be, however many are asked for.
     """
+    if search.initial_count is not None:
+        return search.initial_count
     count, points = INITIAL_COUNT, search.distances.points
     if (
         points is not None

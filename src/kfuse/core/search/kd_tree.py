@@ -23,7 +23,7 @@ from kfuse.core.search.nearest import keep_nearest, place_sorted
 from kfuse.core.search.spatial import LEAF_SIZE, MAX_DEPTH, n_levels, spatial_order
 
 GROUP_SIZE = 8  # queries that walk down the tree together
-SAMPLES_AT_A_TIME = 2**14  # whose bridges are found before a keyboard interrupt is handled
+SAMPLES_AT_A_TIME = 2**14  # whose bridges or nearest samples are found before a keyboard interrupt is handled
 
 
 class KDTree(NamedTuple):
@@ -91,10 +91,15 @@ class KDTreeSearch(NeighborSearch):
             bridge_by_tree(self.tree, begin, end, of_position, of_node, *shortest, pending)
         return shortest._replace(distance=self.distances.finish(shortest.distance)).found(component.size)
 
-    def nearest(self, queries: NDArray[Any]) -> NDArray[np.intp]:
-        order = spatial_order(queries)
+    def nearest(self, queries: NDArray[Any], execution: Execution = SERIAL) -> NDArray[np.intp]:
+        order = spatial_order(queries, execution)
         found = np.empty(len(queries), dtype=np.intp)
-        found[order] = nearest(self.tree, queries[order], 1)[0][:, 0]
+
+        def find(start: int, stop: int) -> None:
+            part = order[start:stop]
+            found[part] = nearest(self.tree, queries[part], 1)[0][:, 0]
+
+        execution.over_ranges(find, len(queries), SAMPLES_AT_A_TIME)
         return found
 
 

@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 
 from kfuse.core.distances import EuclideanDistances, distances_for
 from kfuse.core.distances.graph import nearest_stored
+from kfuse.core.execution import SERIAL, Execution
 from kfuse.core.search.base import NeighborSearch
 from kfuse.core.search.choose import suits_kd_tree
 from kfuse.core.search.kd_tree import KDTreeSearch
@@ -47,19 +48,22 @@ class NearestSamples:
     def __getstate__(self) -> dict[str, Any]:
         return {"samples": self.samples, "metric": self.metric, "counted": self.counted}
 
-    def __call__(self, X: Any) -> NDArray[np.intp]:
+    def __call__(self, X: Any, execution: Execution = SERIAL) -> NDArray[np.intp]:
         """Return the nearest sample for each row of X, which holds distances with ``metric="precomputed"``."""
         if self.counted is None:
-            return self._nearest(X)
-        return self.counted[self._nearest(X[:, self.counted] if self.samples is None else X)]
+            return self._nearest(X, execution)
+        return self.counted[self._nearest(X[:, self.counted] if self.samples is None else X, execution)]
 
-    def _nearest(self, X: Any) -> NDArray[np.intp]:
+    def _nearest(self, X: Any, execution: Execution) -> NDArray[np.intp]:
         """Return which of the samples to choose from is nearest."""
         if self.samples is None:
             return nearest_stored(X) if issparse(X) else np.argmin(X, axis=1)
-        distances: Any = self._search.distances
-        queries = distances.prepare(X)
-        nearest = self._search.nearest(queries)
+        with execution.progress.stage("order"):
+            search = self._search
+        distances: Any = search.distances
+        with execution.progress.stage("prediction"):
+            queries = distances.prepare(X)
+            nearest = search.nearest(queries, execution)
         if distances.is_zero_if_identical:
             return nearest
         return np.where((equal := self._samples_by_row.find(queries)) >= 0, equal, nearest)

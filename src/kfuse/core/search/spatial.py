@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kfuse.core.execution import SERIAL, Execution
 from kfuse.core.kernels import kernel
+from kfuse.core.search.duplicates import ranks_of_rows
 
 LEAF_SIZE = 16
 MAX_DEPTH = 64
@@ -54,7 +55,7 @@ def _columns_to_split(X: NDArray[Any]) -> NDArray[np.float64]:
     tied = order[np.append(False, follows_equal) | np.append(follows_equal, False)]
     rank = np.zeros(len(X))
     if tied.size:
-        rank[tied] = np.unique(X[tied], axis=0, return_inverse=True)[1].ravel()
+        rank[tied] = ranks_of_rows(X, tied)
     return np.column_stack([columns, rank])
 
 

@@ -6,10 +6,12 @@ stage asks for them.
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,8 @@ from numpy.typing import NDArray
 from kfuse.core.execution import SERIAL, Execution, one_blas_thread
 from kfuse.core.search.base import ENTRIES_PER_BLOCK, NeighborBlock, NeighborSearch
 from kfuse.core.search.choose import ENTRIES_KEPT, initial_neighbor_count
+
+ROWS_AT_A_TIME = 2**12  # moved together when columns are dropped
 
 
 class NeighborTable:
@@ -48,7 +52,7 @@ class NeighborTable:
         if self._keeps(k):
             yield from self._slices_of_kept(k)
         elif self.n_samples * k <= ENTRIES_KEPT:
-            self._kept = self.collect(k)
+            self.collect(k)
             yield from self._slices_of_kept(k)
         else:
             yield from self._search_blocks(self.search.visiting_order, k)
@@ -63,10 +67,14 @@ class NeighborTable:
             yield from self._search_blocks(self.search.visiting_order[asked[self.search.visiting_order]], k)
 
     def collect(self, k: int) -> NeighborBlock:
-        """Return the k nearest neighbours of every sample as one block."""
+        """Return the k nearest neighbours of every sample as one block, which is kept in place of what was."""
         if self._keeps(k):
-            rows, indices, distances = self._kept  # type: ignore[misc]
-            return NeighborBlock(rows, indices[:, :k], distances[:, :k])
+            rows, *rest = self._kept  # type: ignore[misc]
+            columns: list[Any] = rest
+            self._kept = None
+            self._kept = NeighborBlock(rows, narrowed(columns, k), narrowed(columns, k))
+            return self._kept
+        self._kept = None  # before there is room for more
         indices = np.empty((self.n_samples, k), dtype=np.int32)
         distances = np.empty((self.n_samples, k))
 
@@ -75,7 +83,8 @@ class NeighborTable:
 
         with one_blas_thread():
             self._execution.over_ranges(fill, self.n_samples, self.search.rows_per_block(k))
-        return NeighborBlock(np.arange(self.n_samples), indices, distances)
+        self._kept = NeighborBlock(np.arange(self.n_samples), indices, distances)
+        return self._kept
 
     def _keeps(self, k: int) -> bool:
         return self._kept is not None and self._kept.indices.shape[1] >= k
@@ -103,3 +112,19 @@ class NeighborTable:
                 yield block
                 n_done += block.rows.size
                 self._execution.progress.advance(n_done, len(rows), "samples")
+
+
+def narrowed(arrays: list[NDArray[Any]], k: int) -> NDArray[Any]:
+    """Take the first of some arrays off their list, and return its first k columns.
+
+    The memory of the others is returned to the system, unless something else refers to the array.
+    """
+    array = arrays.pop(0)
+    n_rows, width = array.shape
+    if k in (0, width) or sys.getrefcount(array) > 2:  # `array`, and the argument of this call
+        return array[:, :k]
+    for start in range(0, n_rows, ROWS_AT_A_TIME):
+        part = array[start : start + ROWS_AT_A_TIME, :k].ravel()
+        array.reshape(-1)[start * k : start * k + part.size] = part
+    array.resize((n_rows, k), refcheck=False)  # the count above was without `part`, which is a copy
+    return array
