@@ -85,16 +85,17 @@ without noise, the share that is marked all the same. HDBSCAN: `min_cluster_size
 
 {noise}
 
-Without noise, KFuse marks nothing, and HDBSCAN up to a quarter of the samples: the outskirts of clusters that touch. With
-noise, neither is better everywhere. KFuse is the more precise one around clusters that are near each other, and needs
-enough noise to see it: at 5 % it finds little around clusters with long tails. Where densities differ, it finds more, and
-HDBSCAN is more precise.
+Without noise, KFuse marks nothing, and HDBSCAN up to a quarter of the samples: the outskirts of clusters that touch.
+With noise, neither is better everywhere. KFuse is the more precise one around clusters that are near each other, and
+needs enough noise to see it: at 5 % it finds little around clusters with long tails. Where densities differ, it finds
+more, and HDBSCAN is more precise.
 
 ## Outlier scores
 
 Area under the ROC curve for known outliers, {seeds}:
-uniform noise, and a class of labelled data of which only enough samples are left to be 2 % of all. LOF with 20 neighbours, an isolation forest with scikit-learn's defaults, and GLOSH,
-`outlier_scores_` of hdbscan with `min_cluster_size=15`.
+uniform noise, and a class of labelled data of which only enough samples are left to be 2 % of all. LOF with 20
+neighbours, an isolation forest with scikit-learn's defaults, and GLOSH, `outlier_scores_` of hdbscan with
+`min_cluster_size=15`.
 
 {outliers}
 """
