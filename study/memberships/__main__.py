@@ -90,12 +90,15 @@ With noise, neither is better everywhere. KFuse is the more precise one around c
 needs enough noise to see it: at 5 % it finds little around clusters with long tails. Where densities differ, it finds
 more, and HDBSCAN is more precise.
 
+The constants of the rule, and the share of a cluster that is its core, were chosen on these kinds of data, so expect
+somewhat lower figures on others.
+
 ## Outlier scores
 
 Area under the ROC curve for known outliers, {seeds}:
 uniform noise, and a class of labelled data of which only enough samples are left to be 2 % of all. LOF with 20
-neighbours, an isolation forest with scikit-learn's defaults, and GLOSH, `outlier_scores_`
-of hdbscan with `min_cluster_size=15`.
+neighbours, an isolation forest with scikit-learn's defaults, and GLOSH, `outlier_scores_` of hdbscan with
+`min_cluster_size=15`.
 
 {outliers}
 """

@@ -113,7 +113,8 @@ def predict(model: KFuse, case: Case) -> None:
     except DOCUMENTED as error:
         check_message(error)
         return
-    if not np.isin(labels, model.labels_).all():
+    known = [*np.unique(model.labels_), *([-1] if model.outliers == "label" else [])]  # new samples may be noise
+    if not np.isin(labels, known).all():
         raise BrokenError("predict returned a label that the fit does not have")
 
 
