@@ -47,8 +47,8 @@ class KFuse(ClusterMixin, BaseEstimator):
         nearest neighbours, as :func:`~sklearn.neighbors.kneighbors_graph` makes it.
     neighbors : {"auto", "kd_tree", "brute", "approximate"}, default="auto"
         How neighbours are searched. The first three are exact and give the same result; for Euclidean and cosine
-        distances, "auto" takes the faster of the other two. "approximate" misses a few neighbours in a hundred; it is
-        several times faster for tens of thousands of samples in many dimensions, by any metric.
+        distances, "auto" takes the faster of the other two. "approximate" misses a few neighbours in a hundred; a
+        fit of tens of thousands of samples in many dimensions takes about half the time. It takes any metric.
     outliers : {"assign", "label"}, default="assign"
         How to label outliers: "assign" keeps them in the cluster that they merged into, "label" labels them as noise,
         -1. Outliers are samples that are not among the natural neighbours of any other sample; with
