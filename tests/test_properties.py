@@ -283,7 +283,8 @@ def test_whole_weights_equal_copies(X, seed, k, outliers):
     np.testing.assert_array_equal(np.repeat(weighted.density_, weights), repeated.density_)
     np.testing.assert_array_equal(weighted.tree_.height, repeated.tree_.height)
     np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
-    np.testing.assert_array_equal(weighted.predict(X)[weights == 0], weighted.labels_[weights == 0])
+    if outliers == "assign":  # otherwise a sample without weight may be noise where the nearest one is not
+        np.testing.assert_array_equal(weighted.predict(X)[weights == 0], weighted.labels_[weights == 0])
 
 
 @settings(max_examples=60)

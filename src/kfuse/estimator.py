@@ -48,8 +48,8 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         nearest neighbours, as :func:`~sklearn.neighbors.kneighbors_graph` makes it.
     neighbors : {"auto", "kd_tree", "brute", "approximate"}, default="auto"
         How neighbours are searched. The first three are exact and give the same result; for Euclidean and cosine
-        distances, "auto" takes the faster of the other two. "approximate" misses a few neighbours in a hundred; it is
-        several times faster for tens of thousands of samples in many dimensions, by any metric.
+        distances, "auto" takes the faster of the other two. "approximate" misses a few neighbours in a hundred; a
+        fit of tens of thousands of samples in many dimensions takes about half the time. It takes any metric.
     min_cluster_size : int or None, default=None
         The least number of samples in a cluster. What is smaller is part of the cluster that it is linked to best or,
         with ``outliers="label"``, noise. A number of clusters counts only those that are large enough.
@@ -204,7 +204,8 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         self.tree_ = FusionTree.of(result)
         self._nearest = NearestSamples(samples, self.metric, weighted)
         number = self._number_of_clusters()
-        self._found = Found(result.around if samples is None else None, result.levels, number)
+        # The neighbours of distances and of weighted samples cannot be found again from the samples alone.
+        self._found = Found(result.around if samples is None or weight is not None else None, result.levels, number)
         return self._divide(number, exact=not parameters.is_auto(self.n_clusters))
 
     def cut(self, n_clusters: int) -> NDArray[np.intp]:
@@ -334,7 +335,7 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         sample, others = np.arange(weight.size), np.flatnonzero(weight == 0)
         if others.size:
             sample[others] = nearest(data[others])
-        return result.spread_over(np.searchsorted(rows, sample), rows)._replace(sample_weight=weight)
+        return result.spread_over(np.searchsorted(rows, sample), rows, weight)
 
     def _fit_stages(self, data: Any, weight: NDArray[np.float64] | None = None) -> Result:
         """Run all stages from the neighbour search to the merges."""
@@ -346,7 +347,7 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         if self.fusion == "adaptive":
             return adaptive.fit(neighbors, execution, weight)
         result = paper.fit(neighbors, execution)
-        if self._is_precomputed():  # they cannot be found again
+        if self._is_precomputed() or weight is not None:
             result = result._replace(around=find_surroundings(neighbors, result.n_neighbors))
         return result
 

@@ -255,7 +255,8 @@ class MembershipMixin:
         if self._found.background is None:
             is_paper = self.tree_.borders is None
             clusters = self.tree_.cut(self._found.n_clusters if is_paper else self.tree_.suggest(1)[0].n_clusters)
-            self._found.background = noise.background(self._levels(), clusters, self._dimension())
+            weight = self.tree_.sample_weight
+            self._found.background = noise.background(self._levels(), clusters, self._dimension(), weight)
         return self._found.background
 
     def _levels(self) -> NDArray[np.float64]:

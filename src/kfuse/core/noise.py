@@ -43,18 +43,18 @@ N_GRID = 2048  # densities at which the expected number of samples is computed
 def log_levels(
     indices: NDArray[np.int32],
     distances: NDArray[np.float64],
-    copies: NDArray[np.intp],
+    copies: NDArray[np.float64],
     own: NDArray[Any],
     dimension: float,
 ) -> NDArray[np.float64]:
     """Compute the logarithm of the density in `dimension` dimensions, the lower of those at two scales.
 
-    `copies` has the number of samples at each place, `own` the number where the density is computed.
+    `copies` has the number of samples at each place, or their weight, `own` the number where the density is computed.
     """
     lowest = np.full(len(distances), np.inf)
     for count in {min(FEW, distances.shape[1]), distances.shape[1]} - {0}:
         mean = sum_in_order(distances[:, :count]) / count
-        samples = own + (copies[indices[:, :count]].sum(axis=1) if copies.max() > 1 else count)
+        samples = own + (copies[indices[:, :count]].sum(axis=1) if (copies != 1.0).any() else count)
         level = np.log(samples) - dimension * np.log(np.maximum(mean, np.finfo(float).tiny))
         lowest = np.minimum(lowest, level)
     return np.where(np.isfinite(lowest), lowest, 0.0)
@@ -67,25 +67,43 @@ def levels_of_fit(around: Surroundings, dimension: float) -> NDArray[np.float64]
     return np.where(copies > FEW, levels.max(), levels)[around.place]
 
 
-def background(levels: NDArray[np.float64], labels: NDArray[np.intp], dimension: float) -> float:
+def background(
+    levels: NDArray[np.float64],
+    labels: NDArray[np.intp],
+    dimension: float,
+    sample_weight: NDArray[np.float64] | None = None,
+) -> float:
     """Find the log-density below which samples are noise; labels are 0, 1, ... without gaps."""
-    sizes = np.bincount(labels)
-    parts = np.split(levels[np.argsort(labels, kind="stable")], np.cumsum(sizes)[:-1])
-    ranks = sizes - 1 - (CORE * sizes).astype(np.intp)
-    cores = np.array([np.partition(part, rank)[rank] for part, rank in zip(parts, ranks, strict=True)])
+    weight = np.ones(levels.size) if sample_weight is None else sample_weight
+    order = np.argsort(levels, kind="stable")
+    order = order[weight[order] > 0]
+    ascending, n_below = levels[order], np.cumsum(weight[order])
+    sizes = np.bincount(labels, weight).astype(np.float64)
     alone = gammaincinv(1, LEVEL) / MORE_LIKELY  # so few are expected where a single sample is noise
-    grid, expected = _expected_below(cores, sizes, dimension, alone)
-    ascending = np.sort(levels)
+    grid, expected = _expected_below(_cores(ascending, weight[order], labels[order], sizes), sizes, dimension, alone)
     counts = np.exp(np.interp(ascending, grid, np.log(expected)))
-    n_sparse = int(np.searchsorted(counts, levels.size / MORE_LIKELY))
-    least = gammaincinv(np.arange(1, n_sparse + 1), LEVEL)
+    n_sparse = int(np.searchsorted(counts, n_below[-1] / MORE_LIKELY))
+    least = gammaincinv(n_below[:n_sparse], LEVEL)
     n_noise = count_steeper(counts[:n_sparse], least, np.empty(n_sparse + 1, dtype=np.intp), MORE_LIKELY)
     lowest = np.interp(np.log(alone), np.log(expected), grid)
     return float(max(lowest, (ascending[n_noise - 1] + ascending[n_noise]) / 2.0) if n_noise else lowest)
 
 
+def _cores(
+    ascending: NDArray[np.float64], weight: NDArray[np.float64], labels: NDArray[np.intp], sizes: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the level of each cluster that a share of `CORE` of its samples exceeds."""
+    by_label = np.argsort(labels, kind="stable")
+    cores = np.empty(sizes.size)
+    for label, members in enumerate(np.split(by_label, np.cumsum(np.bincount(labels))[:-1])):
+        rank = max(0.0, sizes[label] - 1.0 - np.floor(CORE * sizes[label]))
+        position = np.searchsorted(np.cumsum(weight[members]), rank, side="right")
+        cores[label] = ascending[members[min(position, members.size - 1)]]
+    return cores
+
+
 def _expected_below(
-    cores: NDArray[np.float64], sizes: NDArray[np.intp], dimension: float, fewest: float
+    cores: NDArray[np.float64], sizes: NDArray[np.float64], dimension: float, fewest: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return a grid of log-densities, and the number of samples of all clusters to expect below each.
 

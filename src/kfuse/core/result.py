@@ -27,16 +27,19 @@ class Surroundings(NamedTuple):
     distances: NDArray[np.float64]  # (n_places, k), in multiples of `unit`
     unit: float  # of these distances, in the data's own
 
+    sample_weight: NDArray[np.float64] | None = None  # if weights were given
+
     @property
-    def copies(self) -> NDArray[np.intp]:
-        """How many samples each place has."""
-        return np.bincount(self.place, minlength=len(self.indices))
+    def copies(self) -> NDArray[np.float64]:
+        """How many samples each place has, or their weight."""
+        return np.bincount(self.place, self.sample_weight, len(self.indices)).astype(np.float64)
 
     @property
     def first(self) -> NDArray[np.intp]:
-        """The first sample at each place."""
+        """The first sample at each place, of those with a weight."""
+        samples = np.arange(self.place.size) if self.sample_weight is None else np.flatnonzero(self.sample_weight)
         first = np.empty(len(self.indices), dtype=np.intp)
-        first[self.place[::-1]] = np.arange(self.place.size)[::-1]  # of several, the first is written last
+        first[self.place[samples[::-1]]] = samples[::-1]  # of several, the first is written last
         return first
 
 
@@ -61,8 +64,13 @@ class Result(NamedTuple):
     leaving: NDArray[np.intp] | None = None  # the order in which samples leave their sub-clusters; the paper has none
     sample_weight: NDArray[np.float64] | None = None  # if weights were given
 
-    def spread_over(self, sample: NDArray[np.intp], of_result: NDArray[np.intp]) -> Result:
+    def spread_over(
+        self, sample: NDArray[np.intp], of_result: NDArray[np.intp], sample_weight: NDArray[np.float64]
+    ) -> Result:
         """Return the result for more samples, each as `sample` of this one; `of_result` are those of this result."""
+        around = self.around
+        if around is not None:
+            around = around._replace(place=around.place[sample], sample_weight=sample_weight)
         return self._replace(
             reverse_counts=self.reverse_counts[sample],
             density=self.density[sample],
@@ -71,5 +79,6 @@ class Result(NamedTuple):
             left_out=self.left_out[sample],
             leaving=None if self.leaving is None else self.leaving[sample],
             levels=None if self.levels is None else self.levels[sample],
-            around=None if self.around is None else self.around._replace(place=self.around.place[sample]),
+            around=around,
+            sample_weight=sample_weight,
         )

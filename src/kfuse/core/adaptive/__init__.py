@@ -82,7 +82,7 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
             n_peaks=valleys.count_peaks(found_peaks),
             n_islands=islands.count_islands(nearest, neighbors.distances, parts, own.dimension, execution),
         )
-    around = Surroundings(place, nearest.indices, nearest.distances, unit)
+    around = Surroundings(place, nearest.indices, nearest.distances, unit, sample_weight)
     return Result(
         natural_value=found.natural_value,
         n_neighbors=k,
