@@ -297,11 +297,13 @@ class MembershipMixin:
         place, is_row = around.place[nearest], is_known[:, None]
         others = np.where(is_row, around.indices[place], found.indices[:, :-1])
         distances = np.where(is_row, around.distances[place], found.distances[:, :-1])
-        levels = noise.log_levels(others, distances, around.copies, np.ones(len(others)), self._dimension())
+        copies, dimension = around.copies, self._dimension()
+        levels = noise.log_levels(others, distances, copies, np.ones(len(others)), dimension)
+        places = np.where(is_row, np.column_stack([place, others]), found.indices)
         return Nearby(
             nearest,
             is_known,
-            np.where(is_row, np.column_stack([place, others]), found.indices),
+            places,
             np.where(is_known, self._levels()[nearest], levels),
-            log_density(distances, around.unit),
+            log_density(distances, around.unit, copies, places, dimension),
         )

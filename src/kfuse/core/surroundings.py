@@ -19,9 +19,17 @@ def find_surroundings(neighbors: NeighborTable, k: int) -> Surroundings:
     return Surroundings(distinct.place, nearest.indices, nearest.distances, unit)
 
 
-def log_density(distances: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
-    """Compute the logarithm of one over the mean distance to the neighbours, in the data's unit."""
+def log_density(
+    distances: NDArray[np.float64], unit: float, copies: NDArray[np.float64], around: NDArray[np.intp], dimension: float
+) -> NDArray[np.float64]:
+    """Compute the logarithm of one over the mean distance to the neighbours, in the data's unit.
+
+    Where places differ in how many `copies` they have, as many times as there are on average, over the places `around`.
+    """
     if distances.shape[1] == 0:
         return np.zeros(len(distances))
     mean = sum_in_order(distances) / distances.shape[1]
-    return -np.log(np.maximum(mean, np.finfo(float).tiny)) - np.log(unit)
+    values = -np.log(np.maximum(mean, np.finfo(float).tiny)) - np.log(unit)
+    if (copies != copies[0]).any():
+        values += np.log(copies[around].mean(axis=1) / copies.mean()) / max(dimension, 1.0)
+    return np.asarray(values)
