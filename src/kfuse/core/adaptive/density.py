@@ -25,11 +25,15 @@ class LogDensity(NamedTuple):
             return np.nan_to_num(np.exp(self.values) / self.unit / unit)
 
 
-def log_density(distances: NDArray[np.float64]) -> LogDensity:
-    """Compute the logarithm of 1 / (mean distance to the neighbours)."""
+def log_density(distances: NDArray[np.float64], farthest: float | None = None) -> LogDensity:
+    """Compute the logarithm of 1 / (mean distance to the neighbours).
+
+    `farthest` is the distance of the farthest neighbour of all samples, if these are some of them.
+    """
     n_samples, k = distances.shape
     if k == 0:
         return LogDensity(np.zeros(n_samples), 1.0)
-    unit = float(np.ldexp(1.0, int(np.frexp(distances[:, -1].max())[1]) - 1))
+    farthest = distances[:, -1].max() if farthest is None else farthest
+    unit = float(np.ldexp(1.0, int(np.frexp(farthest)[1]) - 1))
     means = sum_in_order(distances) / k / unit
     return LogDensity(-np.log(np.maximum(means, np.finfo(float).tiny)), unit)
