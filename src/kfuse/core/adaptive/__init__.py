@@ -15,6 +15,9 @@ strength of merges, `valleys` of the density, and `islands` in the graph.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -59,20 +62,13 @@ def fit(neighbors: NeighborTable, execution: Execution) -> Result:
     with stage("merging"):
         graph = link(neighbors, nearest, own.counts, scales.radii, rho.values, basins.labels, execution)
         merges = merge(graph, rho.values, basins.labels, execution)
-    place, height = distinct.place, borders.heights(merges, found.natural_value, own.dimension)
-    order = borders.by_height(height)
-    children = nodes_of_merges(*merges.edge[order].T)
+
+    def count_islands(parts: islands.Parts) -> int:
+        return islands.count_islands(nearest, neighbors.distances, parts, own.dimension, execution)
+
     with stage("number of clusters"):
-        evidence = valleys.evidence_of_peaks(graph, basins.labels, scales)
-        parts = islands.Parts(children, basins.labels, np.unique(roots(basins.representatives)), rho.values)
-        seen = Borders(
-            strength=n_clusters.strengths(merges)[order],
-            is_valley=n_clusters.is_valley(merges)[order],
-            evidence=valleys.evidence_of_merges(children, evidence),
-            dimension=own.dimension,
-            n_peaks=valleys.count_peaks(evidence),
-            n_islands=islands.count_islands(nearest, neighbors.distances, parts, own.dimension, execution),
-        )
+        tree = undo(merges, graph, basins, scales, rho.values, found.natural_value, own.dimension, count_islands)
+    place = distinct.place
     return Result(
         natural_value=found.natural_value,
         n_neighbors=k,
@@ -81,10 +77,7 @@ def fit(neighbors: NeighborTable, execution: Execution) -> Result:
         representatives=distinct.first[basins.representatives][place],
         subclusters=basins.labels[place],
         left_out=_without_reverse_neighbors(distinct, found)[place],
-        children=children,
-        log_index=merges.log_index[order],
-        height=height[order],
-        borders=seen,
+        **tree._asdict(),
         leaving=peaks.order_of_leaving(basins, rho.values)[place],
     )
 
@@ -100,7 +93,11 @@ def link(
 ) -> links.Links:
     """Link the sub-clusters, so that all of them are connected."""
     graph = links.links_between(nearest, counts, radii, labels, log_density, execution)
-    return bridges.with_bridges(graph, neighbors.search, nearest, counts, radii, log_density, labels)
+    k = nearest.indices.shape[1]
+    if k == 0:  # one sample
+        return graph
+    radius = nearest.distances[np.arange(labels.size), counts - 1]
+    return bridges.with_bridges(graph, neighbors.search, k, radius, radii, log_density, labels)
 
 
 def merge(
@@ -110,6 +107,42 @@ def merge(
     sizes = np.bincount(labels).astype(np.float64)
     log_densities = np.bincount(labels, weights=log_density).astype(np.float64)
     return fusion.agglomerate(graph, fusion.Nodes(sizes, log_densities), execution)
+
+
+class Undone(NamedTuple):
+    """The merges in the order in which they are undone, last first; `Result` explains the fields."""
+
+    children: NDArray[np.intp]
+    log_index: NDArray[np.float64]
+    height: NDArray[np.float64]
+    borders: Borders
+
+
+def undo(
+    merges: fusion.Merges,
+    graph: links.Links,
+    basins: peaks.Basins,
+    scales: valleys.Scales,
+    log_density: NDArray[np.float64],
+    natural_value: int,
+    dimension: float,
+    count_islands: Callable[[islands.Parts], int],
+) -> Undone:
+    """Order the merges by how much of a border each of them is, and collect what tells the number of clusters."""
+    height = borders.heights(merges, natural_value, dimension)
+    order = borders.by_height(height)
+    children = nodes_of_merges(*merges.edge[order].T)
+    evidence = valleys.evidence_of_peaks(graph, basins.labels, scales)
+    parts = islands.Parts(children, basins.labels, np.unique(roots(basins.representatives)), log_density)
+    seen = Borders(
+        strength=n_clusters.strengths(merges)[order],
+        is_valley=n_clusters.is_valley(merges)[order],
+        evidence=valleys.evidence_of_merges(children, evidence),
+        dimension=dimension,
+        n_peaks=valleys.count_peaks(evidence),
+        n_islands=count_islands(parts),
+    )
+    return Undone(children, merges.log_index[order], height[order], seen)
 
 
 def _without_reverse_neighbors(distinct: places.Places, found: natural.NaturalNeighbors) -> NDArray[np.bool_]:
