@@ -63,10 +63,14 @@ class Pieces(NamedTuple):
 
 def choose_scales(distances: NDArray[np.float64]) -> Scales:
     """Return the scales that the distances to the nearest neighbours are enough for."""
-    k = distances.shape[1]
-    counts = FIRST_SCALE * 2 ** np.arange(max(0, k // FIRST_SCALE).bit_length())
+    counts = counts_of_scales(distances.shape[1])
     radii = np.maximum(distances[:, counts - 1], TINY)
     return Scales(counts, radii, np.log(radii / np.maximum(distances[:, counts // 2 - 1], TINY)))
+
+
+def counts_of_scales(k: int) -> NDArray[np.int64]:
+    """Return the scales, as numbers of neighbours, that k neighbours are enough for."""
+    return FIRST_SCALE * 2 ** np.arange(max(0, k // FIRST_SCALE).bit_length())
 
 
 def expected_spread(counts: NDArray[np.int64]) -> NDArray[np.float64]:
