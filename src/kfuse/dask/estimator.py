@@ -139,8 +139,9 @@ class KFuse(ClusterMixin, BaseEstimator):
     def _keep(self, found: line.Fitted, given: input.Input) -> None:
         """Set what is found as attributes."""
         places, sizes = samples.columns_of_places(found), given.chunks.sizes
-        self._found, self._sizes, self._of_places = found, sizes, started(places)
-        self._of_samples = samples.columns_of_samples(self._of_places, found.places, found.boxes.starts)
+        self._frame, self._boxes, self._places, self._sizes = found.frame, found.boxes, found.places, sizes
+        self._of_places = started(places)
+        self._of_samples = samples.columns_of_samples(self._of_places, self._places, self._boxes.starts)
         self.natural_value_, self.n_neighbors_ = found.natural_value, found.n_neighbors
         self.n_features_in_ = given.chunks.n_features
         self.__dict__.pop("feature_names_in_", None)
@@ -202,9 +203,9 @@ class KFuse(ClusterMixin, BaseEstimator):
         return of_places, samples.array_of(of_samples, self._sizes, np.intp), n_found
 
     def _one_by_one(self, labels: NDArray[np.intp]) -> tuple[list[Task], da.Array]:
-        of_place = np.empty(self._found.boxes.n_places, dtype=np.intp)
-        of_place[np.concatenate(results(self._found.places))] = labels
-        of_places = [shared(part) for part in np.split(of_place, self._found.boxes.starts[1:-1])]
+        of_place = np.empty(self._boxes.n_places, dtype=np.intp)
+        of_place[np.concatenate(results(self._places))] = labels
+        of_places = [shared(part) for part in np.split(of_place, self._boxes.starts[1:-1])]
         return of_places, da.from_array(labels, chunks=(tuple(self._sizes),))
 
     def predict(self, X: Any) -> da.Array:
@@ -227,8 +228,8 @@ class KFuse(ClusterMixin, BaseEstimator):
                 f"X has {given.n_features} features, but KFuse is expecting {self.n_features_in_} features as input."
             )
         frame, boxes = (
-            shared(self._found.frame),
-            list(zip(self._found.boxes.tasks, self._labels_of_places, strict=True)),
+            shared(self._frame),
+            list(zip(self._boxes.tasks, self._labels_of_places, strict=True)),
         )
         labelled = [
             task(samples.nearest_label, [task(samples.nearest_in_box, chunk, frame, *box) for box in boxes])

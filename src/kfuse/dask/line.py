@@ -78,10 +78,12 @@ def fit(chunks: Chunks, rows_per_box: int, execution: Execution) -> Fitted:
         found = natural.find_natural_neighbors(boxes)
         k = min(found.largest_count, REACH * found.natural_value, boxes.n_places - 1)
         nearest = started(neighbors.nearest_of(found.neighbors, boxes, k, found.n_neighbors))
+        found.neighbors.clear()  # the workers' memory is for the next stages
         halos = natural.halos_of(nearest, boxes)
     with stage("density"):
         dimension = surroundings.intrinsic_dimension(nearest)
-        described = surroundings.describe_places(nearest, halos, dimension)
+        described, unit = surroundings.describe_places(nearest, halos, dimension)
+        nearest.clear()
     with stage("sub-clusters"):
         representatives = surroundings.find_representatives(described, halos, found.natural_value)
         subclusters = climbing.follow(representatives, boxes)
@@ -91,7 +93,7 @@ def fit(chunks: Chunks, rows_per_box: int, execution: Execution) -> Fitted:
         merges = adaptive.merge(graph, here.log_density, here.labels, execution)
 
     def count_islands(parts: islands.Parts) -> int:
-        return _count_islands(nearest, boxes, parts, dimension, k, execution)
+        return _count_islands(described, boxes, parts, dimension, k, execution)
 
     with stage("number of clusters"):
         basins = peaks.Basins(here.labels, here.representatives)
@@ -101,7 +103,6 @@ def fit(chunks: Chunks, rows_per_box: int, execution: Execution) -> Fitted:
         )
         place = np.concatenate(results(places))
         leaving = peaks.order_of_leaving(basins, here.log_density)[place]
-    unit = surroundings.density_unit(nearest, k)
     return Fitted(
         natural_value=found.natural_value,
         n_neighbors=k,
@@ -169,17 +170,17 @@ def _linked(
 
 
 def _count_islands(
-    nearest: list[Task], boxes: Boxes, parts: islands.Parts, dimension: float, k: int, execution: Execution
+    described: list[Task], boxes: Boxes, parts: islands.Parts, dimension: float, k: int, execution: Execution
 ) -> int:
     """Count the islands on this node, with the nearest neighbours of all places, if there can be any."""
     if k < 2 * islands.N_LINKS or dimension < islands.LEAST_DIMENSION or not len(parts.children):
         return 0
-    found = results([task(_nearest_few, *one) for one in zip(nearest, boxes.tasks, strict=True)])
+    found = results([task(_nearest_few, *one) for one in zip(described, boxes.tasks, strict=True)])
     indices, distances, points = (np.concatenate(column) for column in zip(*found, strict=True))
     block = NeighborBlock(np.arange(len(indices)), indices, distances)
     return islands.count_islands(block, EuclideanDistances(np.ones((1, 1))).at(points), parts, dimension, execution)
 
 
-def _nearest_few(found: neighbors.Neighbors, box: Box) -> tuple[Any, Any, Any]:
+def _nearest_few(found: surroundings.Rows, box: Box) -> tuple[Any, Any, Any]:
     few = 2 * islands.N_LINKS
     return found.indices[:, :few], found.distances[:, :few], box.points

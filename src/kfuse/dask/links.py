@@ -41,7 +41,7 @@ class Members(NamedTuple):
 def links_between(rows: list[Task], subclusters: Subclusters, boxes: Boxes) -> Links:
     """Sum up the links between each two sub-clusters."""
     owned, starts = shared(subclusters.starts), boxes.starts.tolist()
-    linked = started([task(_linked, *one) for one in zip(rows, subclusters.labels, strict=True)])
+    linked = [task(_linked, *one) for one in zip(rows, subclusters.labels, strict=True)]
     owners = results([task(_owners, labels, owned) for labels in subclusters.labels])
     views = []
     for box, own in enumerate(linked):

@@ -66,7 +66,7 @@ def nearest_of(found: list[Task], boxes: Boxes, k: int, n_found: int) -> list[Ta
     """Return the k nearest neighbours, of those found already if there are as many."""
     if k > n_found:
         return find_neighbors(boxes, k)
-    return found if k == n_found else [task(_first_columns, one, k) for one in found]
+    return list(found) if k == n_found else [task(_first_columns, one, k) for one in found]
 
 
 def _first_columns(found: Neighbors, k: int) -> Neighbors:

@@ -49,18 +49,13 @@ def _add_spreads(neighbors: Neighbors, total: tuple[float, int]) -> tuple[float,
     return neighborhoods.sum_spreads(neighbors.distances, *total)
 
 
-def describe_places(neighbors: list[Task], halos: Halos, dimension: float) -> list[Task]:
-    """Return the `Rows` of each box."""
+def describe_places(neighbors: list[Task], halos: Halos, dimension: float) -> tuple[list[Task], float]:
+    """Return the `Rows` of each box, and the unit of the densities."""
     farthest = max(results([task(_farthest, one) for one in neighbors]))
     ends = started([task(_find_ends, one, dimension) for one in neighbors])
     found = zip(neighbors, ends, halos.views, halos.fetch(ends), strict=True)
-    return started([task(_describe, *one, farthest) for one in found])
-
-
-def density_unit(neighbors: list[Task], k: int) -> float:
-    """Return the unit of the densities, a power of two."""
-    farthest = max(results([task(_farthest, one) for one in neighbors]))
-    return density.log_density(np.full((1, min(k, 1)), farthest)).unit
+    unit = density.log_density(np.full((1, int(farthest > 0)), farthest)).unit
+    return started([task(_describe, *one, farthest) for one in found]), unit
 
 
 def _farthest(neighbors: Neighbors) -> float:
