@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 NOT_PUBLISHED = {".github", ".gitignore", ".pre-commit-config.yaml", "pyproject.toml"}  # the last is always published
-TESTED_EXTRAS = ("plot", "cli", "study", "test")
+TESTED_EXTRAS = ("plot", "cli", "dask", "study", "test")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from kfuse import __version__
+from kfuse.cli.errors import CommandError
 from kfuse.cli.options import Choice, Json, Method, Output, Quiet, Source, command
 from kfuse.tables.formats import Writable
 
@@ -41,8 +42,27 @@ def run_cluster(
     choice: Choice,
     method: Method,
     output: Output,
+    more: Annotated[
+        list[Path] | None, typer.Argument(metavar="[DATA]...", show_default=False, help="More files, with --dask.")
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            "--dask",
+            metavar="SCHEDULER",
+            help="Cluster Parquet files that do not fit in memory, on the Dask scheduler at this address, or 'local'; "
+            "-o is a folder.",
+        ),
+    ] = None,
 ) -> None:
     """Cluster the rows of a table: show a summary, or write their labels."""
+    if dask is not None:
+        from kfuse.cli.commands import cluster_on_dask  # noqa: PLC0415 - slow to import
+
+        cluster_on_dask.run([source.data, *(more or [])], source, choice, method, output, dask)
+        return
+    if more:
+        raise CommandError(f"{more[0]}: only one table can be clustered: join them first, or use --dask for Parquet")
     from kfuse.cli.commands import cluster  # noqa: PLC0415 - slow to import
 
     cluster.run(source, choice, method, output)

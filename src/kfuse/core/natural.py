@@ -43,7 +43,7 @@ def find_natural_neighbors(
     k = neighbors.initial_count
     while True:
         found_in_round = np.bincount(_first_rounds(neighbors, k), minlength=k + 2)[1 : k + 1]
-        natural_value = _stopping_round(found_in_round)
+        natural_value = stopping_round(found_in_round)
         if natural_value <= k or k == n_samples - 1:
             break
         needed = _neighbors_needed(neighbors, found_in_round, most_per_lambda)
@@ -109,7 +109,7 @@ def count_reverse_neighbors(indices, counts):
             counts[other] += 1
 
 
-def _stopping_round(found_in_round: NDArray[np.int64]) -> int:
+def stopping_round(found_in_round: NDArray[np.int64]) -> int:
     """Find the first round that finds no new sample; the one after the last if every round does.
 
     Num(r), the samples without a reverse neighbour after round r, is unchanged exactly when no sample is first

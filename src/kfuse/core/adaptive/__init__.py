@@ -15,6 +15,9 @@ strength of merges, `valleys` of the density, and `islands` in the graph.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -68,20 +71,13 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
         weights = distinct.weight
         graph = link(neighbors, nearest, own.counts, looked_at.radii, rho.values, weights, basins.labels, execution)
         merges = merge(graph, rho.values, weights, basins.labels, execution)
-    place, height = distinct.place, borders.heights(merges, found.natural_value, own.dimension)
-    order = borders.by_height(height)
-    children = nodes_of_merges(*merges.edge[order].T)
+
+    def count_islands(parts: islands.Parts) -> int:
+        return islands.count_islands(nearest, neighbors.distances, parts, own.dimension, execution)
+
     with stage("number of clusters"):
-        found_peaks = valleys.evidence_of_peaks(graph, basins.labels, looked_at, rho.values)
-        parts = islands.Parts(children, basins.labels, np.unique(roots(basins.representatives)), rho.values)
-        seen = Borders(
-            strength=n_clusters.strengths(merges)[order],
-            is_valley=n_clusters.is_valley(merges)[order],
-            evidence=valleys.evidence_of_merges(children, parts.sums(np.ones(basins.labels.size)), found_peaks),
-            dimension=own.dimension,
-            n_peaks=valleys.count_peaks(found_peaks),
-            n_islands=islands.count_islands(nearest, neighbors.distances, parts, own.dimension, execution),
-        )
+        tree = undo(merges, graph, basins, looked_at, rho.values, found.natural_value, own.dimension, count_islands)
+    place = distinct.place
     around = Surroundings(place, nearest.indices, nearest.distances, unit, sample_weight)
     return Result(
         natural_value=found.natural_value,
@@ -92,11 +88,7 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
         representatives=distinct.first[basins.representatives][place],
         subclusters=basins.labels[place],
         left_out=_without_reverse_neighbors(distinct, found)[place],
-        children=children,
-        edges=merges.edge[order],
-        log_index=merges.log_index[order],
-        height=height[order],
-        borders=seen,
+        **tree._asdict(),
         around=around,
         levels=noise.levels_of_fit(around, own.dimension),
         leaving=peaks.order_of_leaving(basins, rho.values)[place],
@@ -115,7 +107,11 @@ def link(
 ) -> links.Links:
     """Link the sub-clusters, so that all of them are connected."""
     graph = links.links_between(nearest, counts, radii, labels, log_density, weights, execution)
-    return bridges.with_bridges(graph, neighbors.search, nearest, counts, radii, log_density, weights, labels)
+    k = nearest.indices.shape[1]
+    if k == 0:  # one sample
+        return graph
+    radius = nearest.distances[np.arange(labels.size), counts - 1]
+    return bridges.with_bridges(graph, neighbors.search, k, radius, radii, log_density, weights, labels)
 
 
 def merge(
@@ -129,6 +125,43 @@ def merge(
     sizes = np.bincount(labels, weights=weights).astype(np.float64)
     log_densities = np.bincount(labels, weights=weights * log_density).astype(np.float64)
     return fusion.agglomerate(graph, fusion.Nodes(sizes, log_densities), execution)
+
+
+class Undone(NamedTuple):
+    """The merges in the order in which they are undone, last first; `Result` explains the fields."""
+
+    children: NDArray[np.intp]
+    edges: NDArray[np.intp]
+    log_index: NDArray[np.float64]
+    height: NDArray[np.float64]
+    borders: Borders
+
+
+def undo(
+    merges: fusion.Merges,
+    graph: links.Links,
+    basins: peaks.Basins,
+    looked_at: scales.Scales,
+    log_density: NDArray[np.float64],
+    natural_value: int,
+    dimension: float,
+    count_islands: Callable[[islands.Parts], int],
+) -> Undone:
+    """Order the merges by how much of a border each of them is, and collect what tells the number of clusters."""
+    height = borders.heights(merges, natural_value, dimension)
+    order = borders.by_height(height)
+    children = nodes_of_merges(*merges.edge[order].T)
+    found_peaks = valleys.evidence_of_peaks(graph, basins.labels, looked_at, log_density)
+    parts = islands.Parts(children, basins.labels, np.unique(roots(basins.representatives)), log_density)
+    seen = Borders(
+        strength=n_clusters.strengths(merges)[order],
+        is_valley=n_clusters.is_valley(merges)[order],
+        evidence=valleys.evidence_of_merges(children, parts.sums(np.ones(basins.labels.size)), found_peaks),
+        dimension=dimension,
+        n_peaks=valleys.count_peaks(found_peaks),
+        n_islands=count_islands(parts),
+    )
+    return Undone(children, merges.edge[order], merges.log_index[order], height[order], seen)
 
 
 def _without_reverse_neighbors(distinct: places.Places, found: natural.NaturalNeighbors) -> NDArray[np.bool_]:

@@ -28,19 +28,26 @@ class LogDensity(NamedTuple):
             return np.nan_to_num(np.exp(self.values) / self.unit / unit)
 
 
-def log_density(distances: NDArray[np.float64]) -> LogDensity:
-    """Compute the logarithm of 1 / (mean distance to the neighbours)."""
+def log_density(distances: NDArray[np.float64], farthest: float | None = None) -> LogDensity:
+    """Compute the logarithm of 1 / (mean distance to the neighbours).
+
+    `farthest` is the distance of the farthest neighbour of all samples, if these are some of them.
+    """
     n_samples, k = distances.shape
     if k == 0:
         return LogDensity(np.zeros(n_samples), 1.0)
-    unit = float(np.ldexp(1.0, int(np.frexp(distances[:, -1].max())[1]) - 1))
+    farthest = distances[:, -1].max() if farthest is None else farthest
+    unit = float(np.ldexp(1.0, int(np.frexp(farthest)[1]) - 1))
     means = sum_in_order(distances) / k / unit
     return LogDensity(-np.log(np.maximum(means, np.finfo(float).tiny)), unit)
 
 
 def log_mean_weight(indices: NDArray[np.int32], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Compute the logarithm of the mean weight of each place and its neighbours."""
-    sums = weights.copy()
+    """Compute the logarithm of the mean weight of each place and its neighbours.
+
+    If the places are some of all, their weights come first.
+    """
+    sums = weights[: len(indices)].copy()
     add_weights(indices, weights, sums)
     return np.log(sums / (indices.shape[1] + 1))
 

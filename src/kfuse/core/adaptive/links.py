@@ -57,9 +57,8 @@ def links_between(
     execution: Execution = SERIAL,
 ) -> Links:
     """Sum up the links between each two sub-clusters; `counts` are the sizes of the neighbourhoods."""
-    k, n_scales = nearest.indices.shape[1], radii.shape[1]
-    if k == 0:  # one sample
-        return _link_buffers(0, n_scales)
+    if nearest.indices.shape[1] == 0:  # one sample
+        return _link_buffers(0, radii.shape[1])
     members, starts = members_of(labels)
     last = np.arange(labels.size), counts - 1
     farthest = nearest.indices[last], nearest.distances[last]
@@ -67,18 +66,35 @@ def links_between(
 
     def add_up(start: int, stop: int) -> Links:
         begin, end = np.searchsorted(starts[:-1], [start, stop])
-        links = _link_buffers(int(starts[end] - starts[begin]) * k, n_scales)
-        marks = (
-            np.full(labels.size, NONE, np.int32),
-            np.full(starts.size, NONE),
-            np.empty(k + 1, np.int64),
-            np.empty(k + 1),
-        )
-        count = add_up_links(members, starts, begin, end, lists, labels, log_density, links, marks)
-        return Links(*(column[:count].copy() for column in links))
+        return links_from(members, starts, begin, end, lists, labels, log_density)
 
     found = execution.over_ranges(add_up, labels.size, max(SAMPLES_PER_PART, labels.size // 64))
-    return _both_ways(Links(*(np.concatenate(columns) for columns in zip(*found, strict=True))), starts.size - 1)
+    return both_ways(found, starts.size - 1)
+
+
+def links_from(
+    members: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    begin: int,
+    end: int,
+    lists: NeighborLists,
+    labels: NDArray[np.intp],
+    log_density: NDArray[np.float64],
+) -> Links:
+    """Sum up the links that go out from a range of sub-clusters; `members` and `starts` are as `members_of` has them.
+
+    The lists need to be complete for these members, and for their neighbours.
+    """
+    k, n_scales = lists.indices.shape[1], lists.radii.shape[1]
+    links = _link_buffers(int(starts[end] - starts[begin]) * k, n_scales)
+    marks = (
+        np.full(labels.size, NONE, np.int32),
+        np.full(starts.size, NONE),
+        np.empty(k + 1, np.int64),
+        np.empty(k + 1),
+    )
+    count = add_up_links(members, starts, begin, end, lists, labels, log_density, links, marks)
+    return Links(*(column[:count].copy() for column in links))
 
 
 def _link_buffers(count: int, n_scales: int) -> Links:
@@ -181,8 +197,12 @@ def shared_neighbors(sample, other, lists, around):
     return shared
 
 
-def _both_ways(links: Links, n_subclusters: int) -> Links:
-    """Add up what goes from i to j and from j to i; give each pair once, i < j."""
+def both_ways(found: list[Links], n_subclusters: int) -> Links:
+    """Add up what goes from i to j and from j to i; give each pair once, i < j.
+
+    `found` are the links that go out from successive ranges of sub-clusters.
+    """
+    links = Links(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
     lower, upper = np.minimum(links.first, links.second), np.maximum(links.first, links.second)
     order = np.argsort(
         lower.astype(np.int64) * n_subclusters + upper, kind="stable"

@@ -43,8 +43,7 @@ def own_neighborhoods(
     ends = np.full(n_samples, k, dtype=np.int32)
     if k <= FEWEST_NEIGHBORS:
         return Neighborhoods(ends, dimension)
-    ranks = np.arange(1, k)
-    widest = np.exp(2.0 * math.log(k) / (ranks * dimension))  # the ratio of two distances that is still chance
+    widest = widest_ratios(k, dimension)
     counts = ends.copy()
     quiet = Execution(execution.n_threads)
     quiet.over_ranges(lambda start, stop: find_gaps(distances, widest, ends, start, stop), n_samples, SAMPLES_PER_PART)
@@ -54,14 +53,23 @@ def own_neighborhoods(
 
 def intrinsic_dimension(distances: NDArray[np.float64]) -> float:
     """Estimate the dimension of the data at the scale of its neighbourhoods (Levina and Bickel, averaged)."""
-    spread, n_used = sum_spreads(distances)
+    return dimension_of_spreads(*sum_spreads(distances, 0.0, 0))
+
+
+def dimension_of_spreads(spread: float, n_used: int) -> float:
+    """Return the dimension, given what `sum_spreads` found in all samples."""
     return 1.0 / min(max(spread / n_used, LEAST_SPREAD), LARGEST_SPREAD) if n_used else 1.0
 
 
+def widest_ratios(k: int, dimension: float) -> NDArray[np.float64]:
+    """Return the ratio of the distances at successive ranks that is still chance, for each rank."""
+    return np.exp(2.0 * math.log(k) / (np.arange(1, k) * dimension))
+
+
 @kernel
-def sum_spreads(distances):
-    """Sum the mean of log(r_last / r_j) over the samples, and count them."""
-    n_ranks, total, n_used = distances.shape[1], 0.0, 0
+def sum_spreads(distances, total, n_used):
+    """Add the mean of log(r_last / r_j) over the samples to a total, and count them, after those of earlier samples."""
+    n_ranks = distances.shape[1]
     for sample in range(distances.shape[0]):
         if n_ranks > 1 and distances[sample, 0] > 0.0:
             spread = 0.0

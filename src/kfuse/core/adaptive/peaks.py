@@ -29,20 +29,40 @@ def climb(
     natural_value: int,
     execution: Execution = SERIAL,
 ) -> Basins:
-    """Follow each sample's representative up to a local density peak.
+    """Follow each sample's representative up to a local density peak."""
+    n_samples = indices.shape[0]
+    representatives = find_representatives(indices, counts, log_density, natural_value, range(n_samples), execution)
+    number = np.cumsum(representatives == np.arange(n_samples)) - 1
+    return Basins(number[roots(representatives)], representatives)
+
+
+def find_representatives(
+    indices: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    log_density: NDArray[np.float64],
+    natural_value: int,
+    samples: range,
+    execution: Execution = SERIAL,
+) -> NDArray[np.intp]:
+    """Find the densest natural neighbour of some samples; the others stay their own representatives.
 
     A sample looks among its sqrt(lambda) nearest, inside of its neighbourhood: short steps make small, pure
     sub-clusters, and merging does the rest.
     """
-    n_samples, step = indices.shape[0], math.ceil(math.sqrt(natural_value))
-    representatives, nearest = np.arange(n_samples), np.minimum(counts, step)
+    step = count_of_climbing(natural_value)
+    representatives, nearest = np.arange(indices.shape[0]), np.minimum(counts, step)
 
     def find(start: int, stop: int) -> None:
-        densest_mutual(indices[:, :step], nearest, log_density, representatives, start, stop)
+        first, last = samples.start + start, samples.start + stop
+        densest_mutual(indices[:, :step], nearest, log_density, representatives, first, last)
 
-    Execution(execution.n_threads).over_ranges(find, n_samples, SAMPLES_PER_PART)
-    number = np.cumsum(representatives == np.arange(n_samples)) - 1
-    return Basins(number[roots(representatives)], representatives)
+    Execution(execution.n_threads).over_ranges(find, len(samples), SAMPLES_PER_PART)
+    return representatives
+
+
+def count_of_climbing(natural_value: int) -> int:
+    """Return among how many of its nearest neighbours a sample looks for its representative."""
+    return math.ceil(math.sqrt(natural_value))
 
 
 def order_of_leaving(basins: Basins, log_density: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -58,8 +58,13 @@ def relative_weights(total: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Dividing by one of them first makes the result the same to the last bit if all are multiplied by a whole number.
     """
-    relative = np.maximum(total / total.max(), LEAST_WEIGHT)
+    relative = relative_to_largest(total, total.max())
     return relative / relative.mean()
+
+
+def relative_to_largest(total: NDArray[np.float64], largest: float) -> NDArray[np.float64]:
+    """Return weights as shares of the largest, but not too small ones."""
+    return np.maximum(total / largest, LEAST_WEIGHT)
 
 
 def _first_at_distance_zero(neighbors: NeighborTable) -> NDArray[np.intp]:

@@ -30,11 +30,25 @@ def choose_scales(distances: NDArray[np.float64], counts: NDArray[np.int32]) -> 
 
     `counts` are the sizes of the neighbourhoods: beyond the gap that ends one, distances tell nothing of the dimension.
     """
-    k = distances.shape[1]
-    scales = FIRST_SCALE * 2 ** np.arange(max(0, k // FIRST_SCALE).bit_length())
+    return without_gaps(all_scales(distances), counts)
+
+
+def all_scales(distances: NDArray[np.float64]) -> Scales:
+    """Return the scales with all spreads, those across a gap included."""
+    scales = counts_of_scales(distances.shape[1])
     radii = np.maximum(distances[:, scales - 1], TINY)
-    spreads = np.log(radii / np.maximum(distances[:, scales // 2 - 1], TINY))
-    for scale, count in enumerate(scales):
+    return Scales(scales, radii, np.log(radii / np.maximum(distances[:, scales // 2 - 1], TINY)))
+
+
+def counts_of_scales(k: int) -> NDArray[np.int64]:
+    """Return the scales, as numbers of neighbours, that k neighbours are enough for."""
+    return FIRST_SCALE * 2 ** np.arange(max(0, k // FIRST_SCALE).bit_length())
+
+
+def without_gaps(scales: Scales, counts: NDArray[np.int32]) -> Scales:
+    """Replace the spreads beyond the ends of neighbourhoods by the mean of the others, in place."""
+    spreads = scales.spreads
+    for scale, count in enumerate(scales.counts):
         is_inside = counts >= count
         if not is_inside.all():
             if np.count_nonzero(is_inside) >= FEWEST_SAMPLES:
@@ -42,7 +56,7 @@ def choose_scales(distances: NDArray[np.float64], counts: NDArray[np.int32]) -> 
             else:  # no more is known than at the scale before
                 mean = spreads[:, scale - 1].mean() if scale else spreads[:, scale].mean()
             spreads[~is_inside, scale] = mean
-    return Scales(scales, radii, spreads)
+    return scales
 
 
 def expected_spread(counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -17,9 +17,9 @@ coordinates to the last bit: whatever follows cannot tell it apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,15 +62,29 @@ class Chains(NamedTuple):
     middles: NDArray[np.float64]
 
 
+class Column(Protocol):
+    """A column of the data, wherever its values are."""
+
+    def in_guessed_step(self) -> Recorded | None:
+        """Guess a step from a few values; return how the column is recorded in it, or None if it is not."""
+
+    def in_multiples(self, step: float) -> Recorded | None:
+        """Return how the column is recorded in a step, or None if it is not in that step."""
+
+    def is_continuous(self) -> bool:
+        """Return whether the values around the median show that there are no steps."""
+
+    def sorted_out(self) -> Recorded | None:
+        """Find how the column was recorded from all its distinct values, or None."""
+
+
 def in_steps(distances: EuclideanDistances) -> EuclideanDistances:
     """Return the same distances between samples as they were recorded, in multiples of the smallest step."""
     columns = recorded_columns(distances.points)
     if columns is None:
         return distances
-    steps = [column.step for column in columns if column.step > 0.0]
-    has_steps = all(column.step > 0.0 or column.chains is None for column in columns)
-    unit = min(steps) if steps and has_steps else 0.0
-    if unit > 0.0 and max(steps) / unit > MOST_STEPS:  # one column does not matter beside the other
+    unit = unit_of_steps(columns)
+    if unit is None:
         return distances
     points = _written(distances.points, columns, unit, distances.points.dtype)
     if any(column.chains for column in columns) and len(np.unique(points, axis=0)) < FEWEST_PLACES:
@@ -78,6 +92,14 @@ def in_steps(distances: EuclideanDistances) -> EuclideanDistances:
     stepped = copy(distances)
     stepped.points, stepped.unit = points, distances.unit * (unit or 1.0)
     return stepped
+
+
+def unit_of_steps(columns: list[Recorded]) -> float | None:
+    """Return the smallest step, zero for the data's own unit; None if one column does not matter beside another."""
+    steps = [column.step for column in columns if column.step > 0.0]
+    has_steps = all(column.step > 0.0 or column.chains is None for column in columns)
+    unit = min(steps) if steps and has_steps else 0.0
+    return None if unit > 0.0 and max(steps) / unit > MOST_STEPS else unit
 
 
 def _written(points: NDArray[Any], columns: list[Recorded], unit: float, dtype: Any) -> NDArray[Any]:
@@ -93,20 +115,50 @@ def _written(points: NDArray[Any], columns: list[Recorded], unit: float, dtype: 
 
 def recorded_columns(points: NDArray[Any]) -> list[Recorded] | None:
     """Find how each column was recorded, or None if one of them is continuous."""
-    columns: list[Recorded | None] = []
-    for values in _contiguous_columns(points):
-        column = in_multiples(values, guessed_step(values))
-        if column is None:
-            if is_continuous(values):
+    return how_recorded(
+        map(InMemory, _contiguous_columns(points)), lambda number: InMemory(points[:, number].astype(np.float64))
+    )
+
+
+def how_recorded(columns: Iterable[Column], again: Callable[[int], Column]) -> list[Recorded] | None:
+    """Find how each column was recorded, or None if one of them is continuous; `again` returns one by its number."""
+    found: list[Recorded | None] = []
+    for column in columns:
+        recorded = column.in_guessed_step()
+        if recorded is None:
+            if column.is_continuous():
                 return None
-            column = sorted_out(values)
-        columns.append(column)
-    smallest = min((column.step for column in columns if column is not None and column.step), default=0.0)
-    for number, column in enumerate(columns):
-        if column is None:  # a few values far apart may show no step, but be in the steps of the others
-            columns[number] = in_multiples(points[:, number].astype(np.float64), smallest)
-    found = [column for column in columns if column is not None]
-    return found if len(found) == len(columns) else None
+            recorded = column.sorted_out()
+        found.append(recorded)
+    smallest = min((column.step for column in found if column is not None and column.step), default=0.0)
+    for number, recorded in enumerate(found):
+        if recorded is None:  # a few values far apart may show no step, but be in the steps of the others
+            found[number] = again(number).in_multiples(smallest)
+    known = [recorded for recorded in found if recorded is not None]
+    return known if len(known) == len(found) else None
+
+
+class InMemory(NamedTuple):
+    """A column in memory."""
+
+    values: NDArray[np.float64]
+
+    def in_guessed_step(self) -> Recorded | None:
+        few = self.values[rows_to_guess_from(self.values.size)]
+        return self.in_multiples(guessed_step(few, self.values.min(), self.values.max()))
+
+    def in_multiples(self, step: float) -> Recorded | None:
+        return in_multiples(self.values, step, self.values.size)
+
+    def is_continuous(self) -> bool:
+        if self.values.size <= WINDOW:
+            return False
+        first = first_of_window(self.values.size)
+        window = np.partition(self.values, (first, first + WINDOW - 1))[first : first + WINDOW]
+        return is_continuous(np.unique(window), float(np.ptp(self.values)))
+
+    def sorted_out(self) -> Recorded | None:
+        return sorted_out(np.unique(self.values))
 
 
 def _contiguous_columns(points: NDArray[Any]) -> Iterator[NDArray[np.float64]]:
@@ -116,20 +168,27 @@ def _contiguous_columns(points: NDArray[Any]) -> Iterator[NDArray[np.float64]]:
         yield from np.ascontiguousarray(points[:, start : start + size].T, dtype=np.float64)
 
 
-def guessed_step(values: NDArray[np.float64]) -> float:
+def rows_to_guess_from(n_samples: int) -> NDArray[np.intp]:
+    """Return the rows whose values a step is guessed from."""
+    return np.linspace(0, n_samples - 1, min(n_samples, GUESSED_ROWS)).astype(np.intp)
+
+
+def guessed_step(few: NDArray[np.float64], least: float, greatest: float) -> float:
     """Guess the step of a column from a few of its values; zero if they have none."""
-    rows = np.linspace(0, values.size - 1, min(values.size, GUESSED_ROWS)).astype(np.intp)
-    sampled = np.unique(np.append(values[rows], [values.min(), values.max()]))
+    sampled = np.unique(np.append(few, [least, greatest]))
     multiples = multiples_of_step(sampled)
     return 0.0 if multiples is None else float((sampled[-1] - sampled[0]) / max(multiples[-1], 1.0))
 
 
-def in_multiples(values: NDArray[np.float64], step: float) -> Recorded | None:
-    """Return how a column is recorded in a step, or None if it is not in that step, or two values have one multiple."""
+def in_multiples(values: NDArray[np.float64], step: float, n_samples: int) -> Recorded | None:
+    """Return how a column is recorded in a step, or None if it is not in that step, or two values have one multiple.
+
+    `values` are those of all samples, or the distinct ones.
+    """
     least, extent = float(values.min()), float(np.ptp(values))
     if extent == 0.0:
         return Recorded(least, 0.0)
-    if not step <= extent < max(SHORT_TABLE, 4 * values.size) * step:
+    if not has_room(step, extent, n_samples):
         return None
     multiples = np.rint((values - least) / step)
     if not _are_multiples(values, multiples, least, step):
@@ -140,20 +199,30 @@ def in_multiples(values: NDArray[np.float64], step: float) -> Recorded | None:
     return Recorded(least, _step(multiples, extent)) if (value[number] == values).all() else None
 
 
-def is_continuous(values: NDArray[np.float64]) -> bool:
-    """Return whether the values around the median show that a large column has no steps; False if they are not sure."""
-    if values.size <= WINDOW:
-        return False
-    first = (values.size - WINDOW) // 2
-    window = np.unique(np.partition(values, (first, first + WINDOW - 1))[first : first + WINDOW])
-    if window.size < FEWEST_DISTINCT or window[-1] - window[0] < NARROWEST_WINDOW * np.ptp(values):
+def has_room(step: float, extent: float, n_samples: int) -> bool:
+    """Return whether a column of some extent can be in a step, with a table of its multiples."""
+    return step <= extent < max(SHORT_TABLE, 4 * n_samples) * step
+
+
+def are_multiples(values: NDArray[np.float64], least: float, step: float) -> bool:
+    """Return whether values are multiples of a step above the least of the column."""
+    return _are_multiples(values, np.rint((values - least) / step), least, step)
+
+
+def first_of_window(n_samples: int) -> int:
+    """Return the rank of the first of the `WINDOW` values around the median."""
+    return (n_samples - WINDOW) // 2
+
+
+def is_continuous(window: NDArray[np.float64], extent: float) -> bool:
+    """Return whether the distinct values around the median show that a column has no steps; False if not sure."""
+    if window.size < FEWEST_DISTINCT or window[-1] - window[0] < NARROWEST_WINDOW * extent:
         return False
     return not ends_of_chains(np.diff(window)).size and multiples_of_step(window) is None
 
 
-def sorted_out(values: NDArray[np.float64]) -> Recorded | None:
+def sorted_out(distinct: NDArray[np.float64]) -> Recorded | None:
     """Find how a column was recorded from all its distinct values; None if they have neither steps nor chains."""
-    distinct = np.unique(values)
     multiples = multiples_of_step(distinct)
     if multiples is not None:
         return Recorded(distinct[0], _step(multiples, distinct[-1] - distinct[0]))

@@ -1,0 +1,139 @@
+"""The exact k nearest neighbours of every place, in two rounds.
+
+A box searches among its own places, which bounds the distance to the k-th neighbour. Then only those boxes are asked
+that lie within this distance of a place, and only for that place.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuse.core.search.kd_tree import nearest
+from kfuse.dask.boxes import Box, Boxes
+from kfuse.dask.kernels import list_boxes, merge_sorted
+from kfuse.dask.tasks import Task, results, shared, started, task
+
+QUERIES_AT_A_TIME = 2**14
+
+
+class Neighbors(NamedTuple):
+    """The neighbours of the places of a box, nearest first, by their numbers among all places."""
+
+    indices: NDArray[np.int32]
+    distances: NDArray[np.float64]
+
+
+class Asked(NamedTuple):
+    """Which places of a box ask which other boxes, in the order of these boxes."""
+
+    rows: NDArray[np.int32]
+    boxes: NDArray[np.int32]
+
+    def rows_of(self, box: int) -> NDArray[np.int32]:
+        """Return the places that ask a box."""
+        return self.rows[slice(*np.searchsorted(self.boxes, [box, box + 1]))]
+
+
+class Answer(NamedTuple):
+    """What a box found for the places that ask it, one after the other."""
+
+    counts: NDArray[np.int32]
+    indices: NDArray[np.int32]
+    distances: NDArray[np.float64]
+
+
+def find_neighbors(boxes: Boxes, k: int) -> list[Task]:
+    """Find the k nearest neighbours of all places, the place itself excluded; one task of `Neighbors` per box."""
+    bounds = shared(boxes.bounds)
+    own = started([task(search_box, box, k) for box in boxes.tasks])
+    asked = started(
+        [task(ask, box, found, bounds, i) for i, (box, found) in enumerate(zip(boxes.tasks, own, strict=True))]
+    )
+    others = results([task(boxes_asked, one) for one in asked])
+    merged = []
+    for i, reached in enumerate(others):
+        answers = [
+            task(answer, boxes.tasks[j], task(questions, boxes.tasks[i], own[i], asked[i], j), k) for j in reached
+        ]
+        merged.append(task(merge, own[i], asked[i], reached, answers))
+    return started(merged)
+
+
+def nearest_of(found: list[Task], boxes: Boxes, k: int, n_found: int) -> list[Task]:
+    """Return the k nearest neighbours, of those found already if there are as many."""
+    if k > n_found:
+        return find_neighbors(boxes, k)
+    return list(found) if k == n_found else [task(_first_columns, one, k) for one in found]
+
+
+def _first_columns(found: Neighbors, k: int) -> Neighbors:
+    return Neighbors(np.ascontiguousarray(found.indices[:, :k]), np.ascontiguousarray(found.distances[:, :k]))
+
+
+def search_box(box: Box, k: int) -> Neighbors:
+    """Find the nearest neighbours among the places of a box; infinitely far ones where there are fewer than k."""
+    m = len(box.points)
+    indices, distances = np.full((m, k), -1, dtype=np.int32), np.full((m, k), np.inf)
+    tree, found = box.tree(), min(k, m - 1)
+    for start in range(0, m, QUERIES_AT_A_TIME):
+        rows = np.arange(start, min(start + QUERIES_AT_A_TIME, m))
+        local, distances[rows, :found] = nearest(tree, box.points[rows], found, rows)
+        indices[rows, :found] = local + np.int32(box.start)
+    return Neighbors(indices, distances)
+
+
+def ask(box: Box, own: Neighbors, bounds: NDArray[np.float64], own_box: int) -> Asked:
+    """Find the other boxes that may hold a nearer neighbour of each place."""
+    limits = own.distances[:, -1] if own.distances.shape[1] else np.full(len(box.points), -1.0)
+    return reach(box.points, limits, bounds, own_box)
+
+
+def reach(points: NDArray[np.float64], limits: NDArray[np.float64], bounds: NDArray[np.float64], own_box: int) -> Asked:
+    """Find the other boxes within a limit of each point."""
+    counts = np.zeros(len(points) + 1, dtype=np.int64)
+    nothing = np.empty(0, dtype=np.int32)
+    list_boxes(points, limits, bounds, own_box, counts, nothing, nothing)
+    starts = np.append(0, np.cumsum(counts[:-1]))
+    rows, boxes = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32)
+    list_boxes(points, limits, bounds, own_box, starts, rows, boxes)
+    order = np.argsort(boxes, kind="stable")
+    return Asked(rows[order], boxes[order])
+
+
+def boxes_asked(asked: Asked) -> list[int]:
+    """Return the boxes that are asked by any place."""
+    return [int(box) for box in np.unique(asked.boxes)]
+
+
+def questions(box: Box, own: Neighbors, asked: Asked, other: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the places that ask another box, and how far their neighbours can be."""
+    rows = asked.rows_of(other)
+    return box.points[rows], own.distances[rows, -1]
+
+
+def answer(box: Box, asked: tuple[NDArray[np.float64], NDArray[np.float64]], k: int) -> Answer:
+    """Find the neighbours in this box of places in another one, up to the distance that they ask for."""
+    points, limits = asked
+    found = min(k, len(box.points))
+    tree, parts = box.tree(), []
+    for start in range(0, len(points), QUERIES_AT_A_TIME):
+        block = slice(start, start + QUERIES_AT_A_TIME)
+        indices, distances = nearest(tree, points[block], found)
+        near = distances <= limits[block, None]
+        parts.append(Answer(near.sum(axis=1).astype(np.int32), indices[near] + np.int32(box.start), distances[near]))
+    return Answer(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def merge(own: Neighbors, asked: Asked, others: list[int], answers: list[Answer]) -> Neighbors:
+    """Merge what other boxes answered into the neighbours of each place."""
+    if not answers:
+        return own
+    indices, distances = own.indices.copy(), own.distances.copy()
+    k = indices.shape[1]
+    room = np.empty(k, np.int32), np.empty(k)
+    for other, found in zip(others, answers, strict=True):
+        merge_sorted(asked.rows_of(other), found, indices, distances, *room)
+    return Neighbors(indices, distances)

@@ -1,0 +1,144 @@
+"""The neighbourhood and the density of every place: the stages of `core.adaptive` on boxes and their halos."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuse.core import noise
+from kfuse.core.adaptive import density, neighborhoods, peaks, places, scales
+from kfuse.dask.boxes import Box, Boxes
+from kfuse.dask.exchange import Halos, View
+from kfuse.dask.neighbors import Neighbors
+from kfuse.dask.tasks import Task, results, shared, started, task
+
+
+class Rows(NamedTuple):
+    """What a box knows of its places, and others may ask for; neighbours by their numbers among all places."""
+
+    indices: NDArray[np.int32]
+    distances: NDArray[np.float64]
+    counts: NDArray[np.int32]  # how many of the neighbours are in the neighbourhood
+    log_density: NDArray[np.float64]
+    radii: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    levels: NDArray[np.float64]  # the logarithm of the density, as noise is told by
+
+
+class Weighing(NamedTuple):
+    """How the numbers of samples at places become weights: see `core.adaptive.places`."""
+
+    largest: float
+    mean: float  # of the weights relative to the largest
+    is_weighted: bool
+
+    def weights(self, copies: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return the weights of places with so many samples."""
+        return places.relative_to_largest(copies.astype(np.float64), self.largest) / self.mean
+
+
+class Ends(NamedTuple):
+    """The rank of the first gap of each place, and how many samples are there."""
+
+    ends: NDArray[np.int32]
+    copies: NDArray[np.int32]
+
+
+class Climbing(NamedTuple):
+    """What a place needs to know of another to climb to it."""
+
+    indices: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    log_density: NDArray[np.float64]
+
+
+def intrinsic_dimension(neighbors: list[Task]) -> float:
+    """Estimate the dimension of the data: box after box, so that the sum is that of one machine to the last bit."""
+    total: Any = (0.0, 0)
+    for one in neighbors:
+        total = task(_add_spreads, one, total)
+    return neighborhoods.dimension_of_spreads(*results([total])[0])
+
+
+def _add_spreads(neighbors: Neighbors, total: tuple[float, int]) -> tuple[float, int]:
+    return neighborhoods.sum_spreads(neighbors.distances, *total)
+
+
+def weigh(boxes: Boxes) -> Weighing:
+    """Find how to weigh places; sums depend on their order, so that the mean is computed on this node."""
+    total = np.concatenate(results([task(_copies, box) for box in boxes.tasks])).astype(np.float64)
+    largest = float(total.max())
+    return Weighing(largest, float(places.relative_to_largest(total, largest).mean()), total.min() < largest)
+
+
+def _copies(box: Box) -> NDArray[np.int32]:
+    return box.n_samples
+
+
+def describe_places(
+    neighbors: list[Task], boxes: Boxes, halos: Halos, dimension: float, weighing: Weighing
+) -> tuple[list[Task], float]:
+    """Return the `Rows` of each box, and the unit of the densities."""
+    farthest = max(results([task(_farthest, one) for one in neighbors]))
+    ends = started([task(_find_ends, *one, dimension) for one in zip(neighbors, boxes.tasks, strict=True)])
+    found = zip(neighbors, ends, halos.views, halos.fetch(ends), strict=True)
+    unit = density.log_density(np.full((1, int(farthest > 0)), farthest)).unit
+    known = shared((farthest, dimension, weighing))
+    return started([task(_describe, *one, known) for one in found]), unit
+
+
+def _farthest(neighbors: Neighbors) -> float:
+    return float(neighbors.distances[:, -1:].max(initial=0.0))
+
+
+def _find_ends(neighbors: Neighbors, box: Box, dimension: float) -> Ends:
+    """End the neighbourhood of each place at its first gap."""
+    n_places, k = neighbors.indices.shape
+    ends = np.full(n_places, k, dtype=np.int32)
+    if k > neighborhoods.FEWEST_NEIGHBORS:
+        neighborhoods.find_gaps(neighbors.distances, neighborhoods.widest_ratios(k, dimension), ends, 0, n_places)
+    return Ends(ends, box.n_samples)
+
+
+def _describe(neighbors: Neighbors, own: Ends, view: View, halo: Ends, known: tuple[float, float, Weighing]) -> Rows:
+    """Keep the gaps that neighbours share, and compute the density."""
+    (indices, distances), (farthest, dimension, weighing) = neighbors, known
+    # Positions of own places start at zero, as the kernels want them; the halo follows.
+    positions, around = own_first(view, indices), Ends(*(np.concatenate(one) for one in zip(own, halo, strict=True)))
+    counts, weights = own.ends.copy(), weighing.weights(around.copies)
+    if indices.shape[1] > neighborhoods.FEWEST_NEIGHBORS:
+        neighborhoods.keep_shared(positions, around.ends, counts, 0, len(indices))
+    rho = density.log_density(distances, farthest).values
+    if weighing.is_weighted:
+        rho += density.log_mean_weight(positions, weights) / max(dimension, 1.0)
+    levels = noise.log_levels(positions, distances, around.copies.astype(np.intp), own.copies, dimension)
+    radii = scales.all_scales(distances).radii
+    return Rows(indices, distances, counts, rho, radii, weights[: len(indices)], levels)
+
+
+def own_first(view: View, indices: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return positions of neighbours where own places come first, and then the halo."""
+    low, n_own, positions = view.low, view.stop - view.start, view.positions(indices)
+    in_halo = np.where(positions < low, positions + n_own, positions)
+    return np.where((positions >= low) & (positions < low + n_own), positions - low, in_halo).astype(np.int32)
+
+
+def find_representatives(rows: list[Task], halos: Halos, natural_value: int) -> list[Task]:
+    """Find the number of the place that each place climbs to."""
+    step = peaks.count_of_climbing(natural_value)
+    climbing = [task(_climbing, one, step) for one in rows]
+    found = zip(climbing, halos.views, halos.fetch(climbing), strict=True)
+    return started([task(_climb, *one, natural_value) for one in found])
+
+
+def _climbing(rows: Rows, step: int) -> Climbing:
+    return Climbing(np.ascontiguousarray(rows.indices[:, :step]), rows.counts, rows.log_density)
+
+
+def _climb(own: Climbing, view: View, halo: Climbing, natural_value: int) -> NDArray[np.int32]:
+    indices, counts, log_density = view.around_all(own, halo)
+    samples = range(view.own.start, view.own.stop)
+    found = peaks.find_representatives(view.positions(indices), counts, log_density, natural_value, samples)
+    return view.numbers[found[view.own]]

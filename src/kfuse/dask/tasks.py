@@ -1,0 +1,140 @@
+"""Running tasks on whatever scheduler Dask has: threads, processes, or a cluster.
+
+A stage is a list of tasks, one per chunk or box. What the next stage builds on is started and stays where it is
+computed; only what the fit decides by, such as the number of neighbours, comes back.
+
+A fit has thousands of small tasks, so they are described by plain dictionaries, as Dask's specification of graphs has
+them: `dask.delayed` takes about a millisecond for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from itertools import count
+from operator import getitem
+from typing import Any
+from uuid import uuid4
+
+import dask
+import dask.threaded
+
+_numbers = count()
+_prefix = uuid4().hex
+
+
+class Task:
+    """A call to be made, a result that is on its way, or a value."""
+
+    def __init__(self, key: Hashable, graph: Mapping[Any, Any], needs: Iterable[Task] = ()):
+        self.key = key
+        self.graph = graph  # how to compute it, given those that it needs
+        self.needs = tuple(needs)
+
+    def __getitem__(self, position: int) -> Task:
+        return task(getitem, self, position)
+
+
+class Batch:
+    """Several tasks as one Dask collection."""
+
+    __dask_scheduler__ = staticmethod(dask.threaded.get)
+
+    def __init__(self, graph: Mapping[Any, Any], keys: list[Any]):
+        self.graph, self.keys = graph, keys
+
+    @staticmethod
+    def __dask_optimize__(graph: Mapping[Any, Any], keys: list[Any], **kwargs: Any) -> Mapping[Any, Any]:
+        return graph  # it has what is needed and nothing else
+
+    def __dask_graph__(self) -> Mapping[Any, Any]:
+        return self.graph
+
+    def __dask_keys__(self) -> list[Any]:
+        return self.keys
+
+    def __dask_tokenize__(self) -> str:
+        return str(self.keys)  # each names its task alone; Dask would read through all values instead
+
+    def __dask_postcompute__(self) -> tuple[Callable[..., Any], tuple[()]]:
+        return list, ()
+
+    def __dask_postpersist__(self) -> tuple[Callable[..., Any], tuple[list[Any]]]:
+        return Batch, (self.keys,)
+
+
+def task(function: Callable[..., Any], *arguments: Any) -> Task:
+    """Describe a call; arguments that are tasks, also those in lists, stand for their results."""
+    key = f"{function.__name__.strip('_')}-{_prefix}-{next(_numbers)}"
+    needs: list[Task] = []
+    return Task(key, {key: (function, *(_referred(one, needs) for one in arguments))}, needs)
+
+
+def _referred(argument: Any, needs: list[Task]) -> Any:
+    """Return an argument with keys in place of tasks, and note these."""
+    if isinstance(argument, Task):
+        needs.append(argument)
+        return argument.key
+    if type(argument) is list and any(isinstance(one, (Task, list)) for one in argument):
+        return [_referred(one, needs) for one in argument]
+    return argument if isinstance(argument, (int, float, str)) or callable(argument) else (partial(_give, argument),)
+
+
+def _give(value: Any) -> Any:
+    return value
+
+
+def shared(value: Any) -> Task:
+    """Describe a value that many tasks need, so that it is sent once and not with each of them."""
+    key = f"{type(value).__name__.lower()}-{_prefix}-{next(_numbers)}"
+    return Task(key, {key: (partial(_give, value),)})
+
+
+def started(tasks: list[Task]) -> list[Task]:
+    """Start tasks; the results stay where they are computed, for as long as these tasks are referred to."""
+    graph = dask.persist(_batch(tasks))[0].graph
+    return [Task(one.key, {one.key: _kept(graph[one.key])}) for one in tasks]
+
+
+def _kept(value: Any) -> Any:
+    """Return what a graph holds for a result: a promise of it as it is, and a value so that Dask does not search it."""
+    return value if hasattr(value, "__dask_future__") or hasattr(value, "client") else (partial(_give, value),)
+
+
+def results(tasks: list[Task]) -> list[Any]:
+    """Wait for tasks, and return their results."""
+    return dask.compute(_batch(tasks))[0]
+
+
+@contextmanager
+def explained(rows_per_box: int) -> Iterator[None]:
+    """Explain why workers died: there is no other reason for it than memory, unless somebody stops them."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":
+            raise
+        raise MemoryError(
+            "Workers died several times on the same task, most likely because they ran out of memory: give them more, "
+            f"or halve rows_per_box, which is {rows_per_box}, and the chunks of X."
+        ) from error
+
+
+def _batch(tasks: list[Task]) -> Batch:
+    return Batch(graph_of(tasks), [one.key for one in tasks])
+
+
+def graph_of(tasks: list[Task]) -> dict[Any, Any]:
+    """Collect all that tasks need."""
+    graph: dict[Any, Any] = {}
+    pending, merged = list(tasks), set()
+    while pending:
+        one = pending.pop()
+        if one.key in merged:
+            continue
+        merged.add(one.key)
+        if one.key not in graph:
+            graph.update(one.graph)
+        pending.extend(one.needs)
+    return graph

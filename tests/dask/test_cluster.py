@@ -1,0 +1,84 @@
+"""kfuse.dask on a real cluster of processes: the same result, also when workers die."""
+
+import gc
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from kfuse import KFuse
+from tests.checks import assert_same_model
+
+pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+from kfuse.dask import KFuse as KFuseOnDask  # noqa: E402
+from tests.dask.test_fit import SETS, in_chunks  # noqa: E402
+
+
+@pytest.mark.parametrize(("name", "n_partitions"), [("far blobs", 7), ("duplicates", 7), ("three features", 2)])
+def test_equals_one_machine(client, name, n_partitions):
+    X = SETS[name]
+    model = KFuseOnDask(rows_per_box=len(X) // n_partitions).fit(in_chunks(X, n_partitions))
+    assert_same_model(model, KFuse().fit(X))
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_takes_the_client_that_it_is_given(cluster):
+    X = SETS["moons"]
+    with distributed.Client(cluster, set_as_default=False) as client:
+        model = KFuseOnDask(rows_per_box=400).fit(X, client=client)
+        with client.as_current():
+            np.testing.assert_array_equal(model.labels_.compute(scheduler=client), KFuse().fit_predict(X))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_killed_workers_do_not_change_the_result(client, cluster):
+    """One worker is killed again and again, whatever runs: lost results are computed again."""
+    X = make_blobs(10_000, centers=9, random_state=0)[0]
+    expected = KFuse().fit(X)
+    is_over, killed = threading.Event(), []
+
+    def kill():
+        while len(killed) < 2 and not is_over.wait(1.0):
+            workers = client.scheduler_info()["workers"]
+            if len(workers) == 2:
+                pid = client.run(os.getpid, workers=list(workers)[:1])
+                os.kill(next(iter(pid.values())), signal.SIGKILL)
+                killed.append(pid)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    model = KFuseOnDask(rows_per_box=2_000).fit(in_chunks(X, 5))
+    is_over.set()
+    killer.join()
+    assert killed
+    assert_same_model(model, expected)
+
+
+def test_nothing_stays_on_the_cluster(client):
+    model = KFuseOnDask(rows_per_box=400).fit(in_chunks(SETS["moons"], 3))
+    assert sum(map(len, client.has_what().values()))
+    del model
+    gc.collect()
+    deadline = time.monotonic() + 10
+    while any(client.has_what().values()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(client.has_what().values())
+
+
+def fit_again_and_again(X):
+    while True:
+        KFuseOnDask(rows_per_box=2_000).fit(in_chunks(X, 5))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ")
+def test_an_interrupt_frees_the_cluster(client):
+    X = make_blobs(50_000, centers=9, random_state=0)[0]
+    threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        fit_again_and_again(X)
+    assert client.submit(sum, [1, 2]).result() == 3
