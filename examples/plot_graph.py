@@ -39,11 +39,12 @@ print(f"the matrix has {matrix.size:,} distances, the graph {graph.nnz:,}")
 # %%
 # How many neighbours the graph needs
 # -----------------------------------
-# This depends on the data, and the error message has the number. About thirty are usually
-# enough; ``n_neighbors_`` is the number that was used.
+# This depends on the data, and the message has the number. About thirty are usually
+# enough; ``n_neighbors_`` is the number that was used. A graph with fewer, but at least
+# eight, is clustered with what it holds, and a warning.
 
 try:
-    KFuse(metric="precomputed").fit(kneighbors_graph(X, n_neighbors=10, mode="distance"))
+    KFuse(metric="precomputed").fit(kneighbors_graph(X, n_neighbors=5, mode="distance"))
 except ValueError as error:
     print(error)
 print("used:", from_graph.n_neighbors_)

@@ -143,6 +143,7 @@ MISTAKES = {
     "auto as printed": lambda: KFuse(fusion="paper").fit(MOONS),
     "sparse features": lambda: KFuse().fit(csr_array(MOONS)),
     "features as distances": lambda: KFuse(metric="precomputed").fit(MOONS[:500]),
+    "tiny graph": lambda: KFuse(metric="precomputed").fit(kneighbors_graph(MOONS, 5, mode="distance")),
     "small graph": lambda: KFuse(metric="precomputed").fit(kneighbors_graph(MOONS, 10, mode="distance")),
     "tree of another metric": lambda: KFuse(neighbors="kd_tree", metric="manhattan").fit(MOONS),
     "fewer columns": lambda: KFuse(2).fit(MOONS).predict(MOONS[:, :1]),
