@@ -75,9 +75,7 @@ class Score(NamedTuple):
 def load(folder: Path, share: float = 1.0, seed: int = 0) -> list[LabelledSet]:
     """Read all data sets of up to 7500 samples, and draw a random share of the samples of each."""
     sets = []
-    for name, X, labellings in _read(folder):
-        if len(X) > MOST_SAMPLES:
-            continue
+    for name, X, labellings in read(folder):
         kept = np.arange(len(X))
         if share < 1:
             kept = np.sort(np.random.default_rng(seed).permutation(len(X))[: round(share * len(X))])
@@ -86,7 +84,14 @@ def load(folder: Path, share: float = 1.0, seed: int = 0) -> list[LabelledSet]:
     return sets
 
 
-def _read(folder: Path) -> Iterator[tuple[str, NDArray[np.float64], list[NDArray[np.int64]]]]:
+def read(folder: Path) -> Iterator[tuple[str, NDArray[np.float64], list[NDArray[np.int64]]]]:
+    """Yield name, data (not scaled) and labellings of all data sets of up to 7500 samples."""
+    for name, X, labellings in _read_all(folder):
+        if len(X) <= MOST_SAMPLES:
+            yield name, X, labellings
+
+
+def _read_all(folder: Path) -> Iterator[tuple[str, NDArray[np.float64], list[NDArray[np.int64]]]]:
     for name in PAPER_15 + ALSO_IN_THE_PAPER:
         with np.load(folder / f"{name}.npz") as file:
             yield name, file["X"], [file["y"].astype(int) + 1]
@@ -97,17 +102,20 @@ def _read(folder: Path) -> Iterator[tuple[str, NDArray[np.float64], list[NDArray
 
 def score(tree: FusionTree, labellings: list[NDArray[np.int64]]) -> Score:
     """Score a tree; the best labelling is chosen once for the true number and once for the number found."""
-    ari, _ = _best(labellings, tree.cut)
+    ari, _ = best(labellings, tree.cut)
     if tree.strength is None:
         return Score(ari, np.nan, np.nan, 0, 0, np.empty(0))
     found = tree.cut(tree.suggest(1)[0].n_clusters)
-    ari_found, true = _best(labellings, lambda _: found)
+    ari_found, true = best(labellings, lambda _: found)
     n_found = int(found.max()) + 1
     return Score(ari, ari_found, float(n_found == true), true, n_found, np.sort(tree.strength)[:6])
 
 
-def _best(labellings: list[NDArray[np.int64]], labels_for: Callable[[int], NDArray[np.intp]]) -> tuple[float, int]:
-    """Return the largest ARI over the labellings, and the number of clusters of that labelling; the first on ties."""
+def best(labellings: list[NDArray[np.int64]], labels_for: Callable[[int], NDArray[np.intp]]) -> tuple[float, int]:
+    """Return the largest ARI over the labellings, and the number of clusters of that labelling; the first on ties.
+
+    `labels_for` returns the clusters to score, given the number of clusters of a labelling.
+    """
     scores = []
     for y in labellings:
         n_true = len(np.unique(y[y > 0]))
