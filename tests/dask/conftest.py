@@ -1,4 +1,5 @@
 import logging
+import warnings
 
 import pytest
 
@@ -7,9 +8,12 @@ import pytest
 def cluster():
     """Two workers, each a process with one thread."""
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0, silence_logs=logging.ERROR
-    ) as cluster:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Creating scratch directories")  # a busy disk is no fault of the tests
+        started = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0, silence_logs=logging.ERROR
+        )
+    with started as cluster:
         yield cluster
 
 

@@ -103,8 +103,13 @@ def _kept(value: Any) -> Any:
 
 
 def results(tasks: list[Task]) -> list[Any]:
-    """Wait for tasks, and return their results."""
-    return dask.compute(_batch(tasks))[0]
+    """Wait for tasks, and return their results.
+
+    They come here one by one: `dask.compute` would first put all of them together on one worker.
+    """
+    graph = dask.persist(_batch(tasks))[0].graph
+    found = [graph[one.key] for one in tasks]
+    return found[0].client.gather(found) if found and hasattr(found[0], "client") else found
 
 
 @contextmanager
