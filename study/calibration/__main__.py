@@ -59,8 +59,9 @@ Share of data sets in which peaks alone show more than one cluster:
 {peaks}
 
 The mode of the largest log(1 / P) of a data set (that of the Gumbel distribution with the same median) / the correction
-A log(n / M) + B + log(number of scales), with M to the nearest power of two. A correction that is larger than the mode makes the test conservative. Each pair is of one number of
-features, whatever the intrinsic dimension; cells with fewer than {fewest} data sets are empty.
+A log(n / M) + B + log(number of scales), with M to the nearest power of two. A correction that is larger than the mode
+makes the test conservative. Each pair is of one number of features, whatever the intrinsic dimension; cells with fewer
+than {fewest} data sets are empty.
 
 {modes}
 
