@@ -85,6 +85,7 @@ def test_an_interrupt_frees_the_cluster(client):
             os.kill(os.getpid(), signal.SIGINT)
 
     interrupter = threading.Thread(target=interrupt)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # workers of xdist ignore interrupts
     interrupter.start()
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -92,4 +93,5 @@ def test_an_interrupt_frees_the_cluster(client):
     finally:
         is_over.set()
         interrupter.join()
+        signal.signal(signal.SIGINT, before)
     assert client.submit(sum, [1, 2]).result() == 3
