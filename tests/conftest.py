@@ -15,8 +15,6 @@ settings.load_profile("kfuse")
 
 
 def pytest_collection_modifyitems(items):
-    # pynndescent compiles for half a minute in each process: at the start, all of its tests go to one worker of xdist.
-    items.sort(key=lambda item: "approximate" not in item.nodeid)
     adapt_to_uncompiled_kernels(items)
 
 

@@ -18,7 +18,7 @@ def levels_of(X, k=17):
     return graph, valleys.levels_beyond(graph.links, graph.labels, graph.scales, graph.log_density)
 
 
-def plain_level(members, links, log_density, log_radius, count, growth, dimension):
+def plain_level(members, links, log_density, log_radius, growth, dimension):
     """Average over each cell and those next to it, cell by cell; `members` are the samples of each."""
     n_cells = len(members)
     radius = [log_radius[m].mean() for m in members]
@@ -46,7 +46,7 @@ def test_the_first_level_is_the_mean_over_a_sub_cluster_and_those_next_to_it(see
     members = [np.flatnonzero(graph.labels == leaf) for leaf in range(graph.labels.max() + 1)]
     pairs = zip(graph.links.first.tolist(), graph.links.second.tolist(), strict=True)
     links = dict(zip(pairs, np.log(graph.links.gap[:, -1]), strict=True))
-    around, values = plain_level(members, links, graph.log_density, log_radius, count, 2.0, dimension)
+    around, values = plain_level(members, links, graph.log_density, log_radius, 2.0, dimension)
     np.testing.assert_array_equal(level.around, around)
     np.testing.assert_allclose(level.log_density, values, rtol=1e-9, atol=1e-9)
     assert level.n_samples == np.median(around)
