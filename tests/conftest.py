@@ -1,6 +1,9 @@
 import os
 
-os.environ["SCIPY_ARRAY_API"] = "1"  # read when scipy is imported: without it, scikit-learn skips a check
+# Read when scipy, OpenMP and BLAS are loaded, here and in the processes that tests start.
+os.environ["SCIPY_ARRAY_API"] = "1"  # without it, scikit-learn skips a check
+os.environ["OMP_NUM_THREADS"] = "1"  # on small data, threads wait more than they compute
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +15,12 @@ settings.register_profile(
     "kfuse", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 settings.load_profile("kfuse")
+
+
+def pytest_configure(config):
+    """Give each worker of xdist one stretch of the tests, so that browsers, clusters and models are made in one only."""
+    if getattr(config.option, "dist", "no") == "load":
+        config.option.dist = "worksteal"
 
 
 def pytest_collection_modifyitems(items):
