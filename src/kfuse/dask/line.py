@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,26 +72,29 @@ class OnOneNode(NamedTuple):
     radii: NDArray[np.float64]
     spreads: NDArray[np.float64]
 
+    @property
+    def ends(self) -> links.Ends:
+        """What links take from the places."""
+        return links.Ends(self.labels, self.log_density, self.weights, self.counts, self.radius, self.radii)
+
+    def looked_at(self, k: int) -> scales.Scales:
+        """Return the distances at each scale, without those beyond a gap."""
+        # A mean depends on the order in memory: one machine has these column by column.
+        every = scales.Scales(scales.counts_of_scales(k), self.radii, np.asfortranarray(self.spreads))
+        return scales.without_gaps(every, self.counts)
+
 
 def fit(chunks: Chunks, rows_per_box: int, execution: Execution) -> Fitted:
     """Run all stages."""
     stage = execution.progress.stage
     with stage("order"):
-        frame, sample = look_at(chunks)
-        n_levels = max(0, int(np.ceil(np.log2(max(1, sum(chunks.sizes)) / rows_per_box))))
-        gathered = rows.gather(chunks.tasks, frame, sample, chunks.starts, n_levels)
-        boxes = number_places(gathered, frame, rows_per_box)
-        places = started(rows.places_of_chunks(gathered, boxes.numbers, chunks.sizes))
+        frame, boxes, places = _divide(chunks, rows_per_box)
     with stage("neighbours"):
-        found = natural.find_natural_neighbors(boxes)
-        k = min(found.largest_count, REACH * found.natural_value, boxes.n_places - 1)
-        nearest = started(neighbors.nearest_of(found.neighbors, boxes, k, found.n_neighbors))
-        found.neighbors.clear()  # the workers' memory is for the next stages
+        found, k, nearest = _find_nearest(boxes)
         halos = natural.halos_of(nearest, boxes)
     with stage("density"):
         dimension = surroundings.intrinsic_dimension(nearest)
-        weighing = surroundings.weigh(boxes)
-        described, unit = surroundings.describe_places(nearest, boxes, halos, dimension, weighing)
+        described, unit = surroundings.describe_places(nearest, boxes, halos, dimension, surroundings.weigh(boxes))
         nearest.clear()
     with stage("sub-clusters"):
         representatives = surroundings.find_representatives(described, halos, found.natural_value)
@@ -98,21 +102,13 @@ def fit(chunks: Chunks, rows_per_box: int, execution: Execution) -> Fitted:
     with stage("merging"):
         here = gather(described, representatives, subclusters.labels)
         graph = _linked(here, described, subclusters, boxes, k)
-        merges = adaptive.merge(graph, here.log_density, here.weights, here.labels, execution)
-
-    def count_islands(parts: islands.Parts) -> int:
-        return _count_islands(described, boxes, parts, dimension, k, execution)
-
+        merges = adaptive.merge(graph, here.ends, execution)
     with stage("number of clusters"):
-        basins = peaks.Basins(here.labels, here.representatives)
-        # A mean depends on the order in memory: one machine has these column by column.
-        looked_at = scales.Scales(scales.counts_of_scales(k), here.radii, np.asfortranarray(here.spreads))
-        looked_at = scales.without_gaps(looked_at, here.counts)
-        merged = adaptive.undo(
-            merges, graph, basins, looked_at, here.log_density, found.natural_value, dimension, count_islands
-        )
+        basins, rho = peaks.Basins(here.labels, here.representatives), here.log_density
+        count = partial(_count_islands, described, boxes, dimension, k, execution)
+        merged = adaptive.undo(merges, graph, basins, here.looked_at(k), rho, found.natural_value, dimension, count)
         place = np.concatenate(results(places))
-        leaving = peaks.order_of_leaving(basins, here.log_density)[place]
+        leaving = peaks.order_of_leaving(basins, rho)[place]
     return Fitted(
         natural_value=found.natural_value,
         n_neighbors=k,
@@ -128,6 +124,24 @@ def fit(chunks: Chunks, rows_per_box: int, execution: Execution) -> Fitted:
         places=places,
         density_unit=unit,
     )
+
+
+def _divide(chunks: Chunks, rows_per_box: int) -> tuple[rows.Frame, Boxes, list[Task]]:
+    """Divide the rows into boxes of places; return how to see them, the boxes, and the places of each chunk's rows."""
+    frame, sample = look_at(chunks)
+    n_levels = max(0, int(np.ceil(np.log2(max(1, sum(chunks.sizes)) / rows_per_box))))
+    gathered = rows.gather(chunks.tasks, frame, sample, chunks.starts, n_levels)
+    boxes = number_places(gathered, frame, rows_per_box)
+    return frame, boxes, started(rows.places_of_chunks(gathered, boxes.numbers, chunks.sizes))
+
+
+def _find_nearest(boxes: Boxes) -> tuple[natural.Natural, int, list[Task]]:
+    """Find natural neighbours, how many neighbours the next stages use, and these."""
+    found = natural.find_natural_neighbors(boxes)
+    k = min(found.largest_count, REACH * found.natural_value, boxes.n_places - 1)
+    nearest = started(neighbors.nearest_of(found.neighbors, boxes, k, found.n_neighbors))
+    found.neighbors.clear()  # the workers' memory is for the next stages
+    return found, k, nearest
 
 
 def look_at(chunks: Chunks) -> tuple[rows.Frame, NDArray[np.float64]]:
@@ -171,8 +185,7 @@ def gather(described: list[Task], representatives: list[Task], labels: list[Task
 
 
 def _for_fusion(one: surroundings.Rows, representatives: NDArray[np.int32], labels: NDArray[np.int32]) -> OnOneNode:
-    looked_at, k = scales.all_scales(one.distances), one.distances.shape[1]
-    radius = one.distances[np.arange(len(labels)), one.counts - 1] if k else np.zeros(len(labels))
+    looked_at, radius = scales.all_scales(one.distances), links.radius_of(one.distances, one.counts)
     of_place = labels.astype(np.intp), representatives.astype(np.intp), one.log_density, one.counts, one.weights
     return OnOneNode(*of_place, radius, looked_at.radii, looked_at.spreads)
 
@@ -183,15 +196,14 @@ def _linked(
     """Link the sub-clusters, so that all of them are connected."""
     if k == 0:  # one place
         nobody = NeighborBlock(np.arange(1), np.empty((1, 0), np.int32), np.empty((1, 0)))
-        counts = np.zeros(1, np.int32)
-        return links.links_between(nobody, counts, here.radii, here.labels, here.log_density, here.weights)
+        return links.links_between(nobody, here.ends)
     graph = links_between(described, subclusters, boxes)
     search = BridgeSearch(boxes, subclusters)
-    return bridges.with_bridges(graph, search, k, here.radius, here.radii, here.log_density, here.weights, here.labels)
+    return bridges.with_bridges(graph, search, k, here.ends)
 
 
 def _count_islands(
-    described: list[Task], boxes: Boxes, parts: islands.Parts, dimension: float, k: int, execution: Execution
+    described: list[Task], boxes: Boxes, dimension: float, k: int, execution: Execution, parts: islands.Parts
 ) -> int:
     """Count the islands on this node, with the nearest neighbours of all places, if there can be any."""
     if k < 2 * islands.N_LINKS or dimension < islands.LEAST_DIMENSION or not len(parts.children):

@@ -25,8 +25,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.adaptive.links import NONE, Links, members_of
+from kfuse.core.adaptive.links import NONE, Links
 from kfuse.core.kernels import kernel
+from kfuse.core.order import members_of
 
 FEWEST_PLACES = 4.0  # of M samples each, for two peaks and a saddle between them
 LEAST_PAIRED = 0.05  # the share of cells below which pairing up has come to an end
