@@ -100,8 +100,8 @@ def fit(chunks: Chunks, rows_per_box: int, execution: Execution) -> Fitted:
         graph = _linked(here, described, subclusters, boxes, k)
         merges = adaptive.merge(graph, here.log_density, here.weights, here.labels, execution)
 
-    def count_islands(parts: islands.Parts) -> int:
-        return _count_islands(described, boxes, parts, dimension, k, execution)
+    def openness_of(parts: islands.Parts) -> NDArray[np.float64]:
+        return _openness(described, boxes, parts, dimension, k, execution)
 
     with stage("number of clusters"):
         basins = peaks.Basins(here.labels, here.representatives)
@@ -109,7 +109,7 @@ def fit(chunks: Chunks, rows_per_box: int, execution: Execution) -> Fitted:
         looked_at = scales.Scales(scales.counts_of_scales(k), here.radii, np.asfortranarray(here.spreads))
         looked_at = scales.without_gaps(looked_at, here.counts)
         merged = adaptive.undo(
-            merges, graph, basins, looked_at, here.log_density, found.natural_value, dimension, count_islands
+            merges, graph, basins, looked_at, here.log_density, found.natural_value, dimension, openness_of
         )
         place = np.concatenate(results(places))
         leaving = peaks.order_of_leaving(basins, here.log_density)[place]
@@ -190,16 +190,17 @@ def _linked(
     return bridges.with_bridges(graph, search, k, here.radius, here.radii, here.log_density, here.weights, here.labels)
 
 
-def _count_islands(
+def _openness(
     described: list[Task], boxes: Boxes, parts: islands.Parts, dimension: float, k: int, execution: Execution
-) -> int:
-    """Count the islands on this node, with the nearest neighbours of all places, if there can be any."""
+) -> NDArray[np.float64]:
+    """Look for islands on this node, with the nearest neighbours of all places, if there can be any."""
     if k < 2 * islands.N_LINKS or dimension < islands.LEAST_DIMENSION or not len(parts.children):
-        return 0
+        return np.full(len(parts.children), np.inf)
     found = results([task(_nearest_few, *one) for one in zip(described, boxes.tasks, strict=True)])
     indices, distances, points = (np.concatenate(column) for column in zip(*found, strict=True))
     block = NeighborBlock(np.arange(len(indices)), indices, distances)
-    return islands.count_islands(block, EuclideanDistances(np.ones((1, 1))).at(points), parts, dimension, execution)
+    points_of = EuclideanDistances(np.ones((1, 1))).at(points)
+    return islands.openness_of_merges(block, points_of, parts, dimension, execution)
 
 
 def _nearest_few(found: surroundings.Rows, box: Box) -> tuple[Any, Any, Any]:
