@@ -102,16 +102,20 @@ class TestSummary:
 
     def test_how_clearly_the_number_stands_out(self, capsys, monkeypatch):
         frame = pl.DataFrame(np.random.default_rng(0).normal(size=(90, 2)) + 9 * (np.arange(90) % 3)[:, None])
-        for contrast, word in ((0.5, "clearly"), (0.1, "somewhat"), (0.01, "little")):
+        for p_value, word in (
+            (1e-4, "clearly (p = 0.0001)"),
+            (0.005, "somewhat (p = 0.005)"),
+            (0.04, "little (p = 0.04)"),
+        ):
             suggest = KFuse().fit(frame).tree_.suggest
 
-            def ranked(_, n=5, contrast=contrast, suggest=suggest):
-                return [one._replace(contrast=contrast) for one in suggest(n)]
+            def ranked(_, n=5, p_value=p_value, suggest=suggest):
+                return [one._replace(p_value=p_value) for one in suggest(n)]
 
             monkeypatch.setattr("kfuse.tree.FusionTree.suggest", ranked)
             said = shown(frame, capsys)
-            assert f"The number 3 stands out {word} (contrast {contrast:.3f} of at most 1)." in said
-            assert "nearly as good" not in said  # said once is enough
+            assert f"The number 3 stands out {word}." in said
+            assert said.count("nearly as likely") == (p_value == 0.04)  # said once is enough
 
     def test_one_cluster(self, capsys):
         said = shown(pl.DataFrame({"x": [1.0] * 30}), capsys)

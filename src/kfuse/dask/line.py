@@ -105,8 +105,8 @@ def fit(chunks: Chunks, rows_per_box: int, execution: Execution) -> Fitted:
         merges = adaptive.merge(graph, here.ends, execution)
     with stage("number of clusters"):
         basins, rho = peaks.Basins(here.labels, here.representatives), here.log_density
-        count = partial(_count_islands, described, boxes, dimension, k, execution)
-        merged = adaptive.undo(merges, graph, basins, here.looked_at(k), rho, found.natural_value, dimension, count)
+        openness = partial(_openness, described, boxes, dimension, k, execution)
+        merged = adaptive.undo(merges, graph, basins, here.looked_at(k), rho, found.natural_value, dimension, openness)
         place = np.concatenate(results(places))
         leaving = peaks.order_of_leaving(basins, rho)[place]
     return Fitted(
@@ -202,16 +202,17 @@ def _linked(
     return bridges.with_bridges(graph, search, k, here.ends)
 
 
-def _count_islands(
+def _openness(
     described: list[Task], boxes: Boxes, dimension: float, k: int, execution: Execution, parts: islands.Parts
-) -> int:
-    """Count the islands on this node, with the nearest neighbours of all places, if there can be any."""
+) -> NDArray[np.float64]:
+    """Look for islands on this node, with the nearest neighbours of all places, if there can be any."""
     if k < 2 * islands.N_LINKS or dimension < islands.LEAST_DIMENSION or not len(parts.children):
-        return 0
+        return np.full(len(parts.children), np.inf)
     found = results([task(_nearest_few, *one) for one in zip(described, boxes.tasks, strict=True)])
     indices, distances, points = (np.concatenate(column) for column in zip(*found, strict=True))
     block = NeighborBlock(np.arange(len(indices)), indices, distances)
-    return islands.count_islands(block, EuclideanDistances(np.ones((1, 1))).at(points), parts, dimension, execution)
+    points_of = EuclideanDistances(np.ones((1, 1))).at(points)
+    return islands.openness_of_merges(block, points_of, parts, dimension, execution)
 
 
 def _nearest_few(found: surroundings.Rows, box: Box) -> tuple[Any, Any, Any]:
