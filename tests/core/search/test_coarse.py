@@ -75,3 +75,8 @@ def test_a_search_that_is_left_open_too_often_goes_on_exactly():
         np.testing.assert_array_equal(found.indices, expected[0])
         np.testing.assert_array_equal(found.distances, expected[1])
         assert search._coarse is None
+
+
+def test_another_order_of_samples_shares_the_rounded_tree():
+    search = kd_tree.KDTreeSearch(EuclideanDistances(np.random.default_rng(0).random((300, 5))))
+    assert search.reordered()[0]._coarse is search._coarse

@@ -46,12 +46,18 @@ class KDTreeSearch(NeighborSearch):
     distances: EuclideanDistances
     is_cheap_to_repeat = False
 
-    def __init__(self, distances: EuclideanDistances, execution: Execution = SERIAL, tree: KDTree | None = None):
+    def __init__(
+        self,
+        distances: EuclideanDistances,
+        execution: Execution = SERIAL,
+        tree: KDTree | None = None,
+        coarse: CoarseTree | None = None,
+    ):
         self.distances = distances
         self._execution = execution  # for building the tree
         self.tree = build(distances.points, execution, has_leaves=False) if tree is None else tree
         self._building = Lock()
-        self._coarse: CoarseTree | None = coarse_tree(self.tree)
+        self._coarse: CoarseTree | None = coarse_tree(self.tree) if coarse is None else coarse
         self.visiting_order = self.tree.order.astype(np.intp)
         self.most_neighbors = distances.n_samples - 1
 
@@ -76,7 +82,7 @@ class KDTreeSearch(NeighborSearch):
 
     def reordered(self) -> tuple[KDTreeSearch, NDArray[np.intp]]:
         tree = self.tree._replace(order=np.arange(self.tree.order.size, dtype=np.int32))
-        return KDTreeSearch(self.distances.at(tree.points), self._execution, tree), self.visiting_order
+        return KDTreeSearch(self.distances.at(tree.points), self._execution, tree, self._coarse), self.visiting_order
 
     def duplicates(self) -> NDArray[np.intp] | None:
         if not has_crowded_leaf(self.tree):
