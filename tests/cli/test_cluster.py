@@ -316,6 +316,10 @@ class TestBadInput:
             ("\ufeff", ["standard input is empty"]),
             ("x,y\n", ["header but no rows"]),
             ("a\np\nq\n", ["no column of standard input is left", "'a' is an identifier", "--columns NAME,NAME"]),
+            (
+                "a\n" + "".join(f"the text of row {i}\n" for i in range(30)),
+                ["'a' is text (free text)", "such as embeddings"],
+            ),
             ("a\n2001-01-01\n2002-02-02\n", ["'a' is a date (--number a clusters by its time)"]),
             ("x\ninf\n1\n", ["'x' is a number (infinity in data row 1)"]),
             ("x,y\n1,2\n3,4,5\n", ["row 2", "3 values", "double quotes"]),
@@ -332,6 +336,12 @@ class TestBadInput:
     )
     def test_is_told_in_one_line(self, text, words):
         fails(call("cluster", "-", "-k", 2, stdin=text), *words)
+
+    def test_names_the_column_that_was_asked_for(self):
+        text = "x,y,z,w,note\n" + "".join(f"{i},{i % 7},{i % 5},{i % 3},the text of row {i}\n" for i in range(30))
+        result = call("cluster", "-", "--columns", "note", stdin=text)
+        fails(result, "'note' is text (free text); turn texts into columns of numbers first")
+        assert "'x'" not in result.stderr
 
     def test_overlong_rows_leave_the_limit_of_csv(self):
         before = csv.field_size_limit()
