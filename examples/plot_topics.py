@@ -22,12 +22,11 @@ from kfuse.plots import scatter
 # 165 suggestions to a town hall, written for this page: twenty on each of eight topics, and
 # five others. The topics are for checking the result only. Their embeddings were made with
 # ``SentenceTransformer("all-MiniLM-L6-v2").encode(texts)``; the file has the first 64 singular
-# directions of them.
+# directions of them. Both files are beside this script in the repository.
 
-folder = Path(__file__).parent
-lines = (folder / "suggestions.txt").read_text("utf-8").splitlines()
+lines = Path("suggestions.txt").read_text("utf-8").splitlines()
 topics, texts = zip(*(line.split(": ", 1) for line in lines), strict=True)
-embeddings = np.load(folder / "suggestions.npy").astype(float)
+embeddings = np.load("suggestions.npy").astype(float)
 print(embeddings.shape, "|", texts[0], "|", texts[-2])
 
 # %%

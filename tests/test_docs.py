@@ -94,6 +94,8 @@ def test_code_of_a_page_runs_and_shows_what_it_says(page, quiet_folder):
 def test_example_runs(script, quiet_folder):
     if script.stem == "plot_cells":
         pytest.importorskip("scanpy", reason="this example needs scanpy: .ci/clients runs it")
+    for file in script.parent.glob("suggestions.*"):  # which an example reads from the folder it is run in
+        shutil.copy(file, quiet_folder)
     runpy.run_path(str(script))
 
 
