@@ -144,6 +144,20 @@ class TestSummary:
         assert told[-1] == 29
         assert len(told) == 20
 
+    def test_of_many_clusters_one_without_a_sentence_is_not_described(self):
+        """A single row differs from all others, but by no more than chance."""
+        labels = np.append(np.repeat(np.arange(29), 20), 29)
+        values = labels + np.random.default_rng(0).normal(size=labels.size)
+        values[-1] = 40.0
+        found = describe_labels(read(pl.DataFrame({"x": values})), labels)
+        assert found[29].sentence == "1 row: no single column sets it apart."
+        assert 29 not in [one.label for one in summary.worth_telling(found)]
+
+    def test_no_number_is_offered_that_the_data_does_not_have(self, capsys):
+        same = pl.DataFrame({"x": [1.0] * 9})
+        assert "another number" not in shown(same, capsys)
+        assert "another number" in shown(pl.DataFrame({"x": [1.0, 2.0]}), capsys)
+
 
 class TestColumns:
     @pytest.mark.parametrize("name", sorted(TABLES))

@@ -77,7 +77,7 @@ def worth_telling(found: list[Description]) -> list[Description]:
     """Choose the clusters to describe if there are many: the largest, and those that a column sets apart best."""
     if len(found) <= MOST_SENTENCES:
         return found
-    rest = sorted(found[LARGEST:], key=lambda one: -max((each.effect for each in one.findings), default=0.0))
+    rest = sorted(found[LARGEST:], key=lambda one: -max((each.effect for each in one.telling), default=0.0))
     chosen = {one.label for one in (*found[:LARGEST], *rest[: MOST_SENTENCES - LARGEST])}
     return [one for one in found if one.label in chosen]
 
@@ -112,11 +112,10 @@ def _next_steps(out: Console, work: Work, source: Source, choice: Choice) -> Non
     found = len(work.found.sizes)
     given = "" if work.found.number_found else f" -k {found}"
     other = next((one.n_clusters for one in work.found.model.tree_.suggest() if one.n_clusters not in {1, found}), 2)
-    steps = {
-        f"kfuse cluster {data}{options}{given} -o labels.csv": "write the labels",
-        f"kfuse cluster {data}{options} -k {other}": "another number of clusters",
-        f"kfuse report {data}{options}{given}": "explore them in a browser",
-    }
+    steps = {f"kfuse cluster {data}{options}{given} -o labels.csv": "write the labels"}
+    if other <= work.found.model.tree_.most_clusters:
+        steps[f"kfuse cluster {data}{options} -k {other}"] = "another number of clusters"
+    steps[f"kfuse report {data}{options}{given}"] = "explore them in a browser"
     for position, (command, purpose) in enumerate(steps.items()):
         start = "Next" if position == 0 else "    "
         out.print(Text.assemble(f" {start}  ", (command, "bold"), (f"  # {purpose}", "dim")), soft_wrap=True)
