@@ -112,6 +112,14 @@ def results(tasks: list[Task]) -> list[Any]:
     return found[0].client.gather(found) if found and hasattr(found[0], "client") else found
 
 
+def one_by_one(tasks: list[Task]) -> Iterator[Any]:
+    """Yield the results of tasks as `results` does, but hold one of them at a time where they stay on a cluster."""
+    graph = dask.persist(_batch(tasks))[0].graph
+    for one in tasks:
+        found = graph.pop(one.key) if isinstance(graph, dict) else graph[one.key]
+        yield found.result() if hasattr(found, "client") else found
+
+
 @contextmanager
 def explained(rows_per_box: int) -> Iterator[None]:
     """Explain why workers died: there is no other reason for it than memory, unless somebody stops them."""
