@@ -134,7 +134,8 @@ class KFuse(ClusterMixin, BaseEstimator):
             If workers ran out of memory; the message says what to change. The estimator stays as it was.
         """
         self._check_parameters()
-        with client.as_current() if client is not None else nullcontext(), explained(self.rows_per_box):
+        remedy = f"halve rows_per_box, which is {self.rows_per_box}, and the chunks of X"
+        with client.as_current() if client is not None else nullcontext(), explained(remedy):
             given = input.rows_of(self, X, self.rows_per_box, reset=True)
             n_samples = sum(given.chunks.sizes)
             least = self.n_clusters[0] if parameters.is_range(self.n_clusters) else self.n_clusters  # type: ignore[index]

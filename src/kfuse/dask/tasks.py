@@ -121,7 +121,7 @@ def one_by_one(tasks: list[Task]) -> Iterator[Any]:
 
 
 @contextmanager
-def explained(rows_per_box: int) -> Iterator[None]:
+def explained(remedy: str) -> Iterator[None]:
     """Explain why workers died: there is no other reason for it than memory, unless somebody stops them."""
     try:
         yield
@@ -130,7 +130,7 @@ def explained(rows_per_box: int) -> Iterator[None]:
             raise
         raise MemoryError(
             "Workers died several times on the same task, most likely because they ran out of memory: give them more, "
-            f"or halve rows_per_box, which is {rows_per_box}, and the chunks of X."
+            f"or {remedy}."
         ) from error
 
 
