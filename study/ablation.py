@@ -309,7 +309,7 @@ VARIANTS = (
     Variant("neighbours", "k = λ", constant("REACH", 1)),
     Variant("neighbours", "k = 2 λ", (*constant("REACH", 2), NO_MAX_NB)),
     Variant("neighbours", "k = max(nb), no cap", constant("REACH", UNCAPPED)),
-    Variant("neighbours", "REACH = 2", constant("REACH", 2)),
+    Variant("neighbours", "REACH = 4", constant("REACH", 4)),
     Variant("neighbours", "REACH = 8", constant("REACH", 8)),
     Variant("sub-clusters", "none: each sample is its own", ((peaks, "climb", every_sample_its_own),)),
     Variant("sub-clusters", "climbing among λ neighbours", (climb_among_lambda(),)),

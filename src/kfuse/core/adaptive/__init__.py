@@ -2,7 +2,7 @@
 
 It keeps the paper's ideas and makes each of them stable:
 
-- natural neighbours set the scale: k = max(nb), as printed, but at most 4 lambda, since hubs make it needlessly large,
+- natural neighbours set the scale: k = max(nb), as printed, but at most 2 lambda, since hubs make it needlessly large,
   and each neighbourhood ends where a gap ends it;
 - sub-clusters are what climbs to one local density peak along natural neighbours (Definitions 4 to 6), in no order;
 - boundary connectivity counts the neighbours shared across the boundary (Definition 8), link by link;
@@ -42,7 +42,7 @@ from kfuse.core.order import roots
 from kfuse.core.result import Borders, Result, Surroundings
 from kfuse.core.search import NeighborBlock, NeighborTable
 
-REACH = 4  # the most neighbours to link a sample with, in units of lambda: hubs make max(nb) needlessly large
+REACH = 2  # the most neighbours to link a sample with, in units of lambda: hubs make max(nb) needlessly large
 
 
 def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[np.float64] | None = None) -> Result:
