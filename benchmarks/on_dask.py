@@ -170,8 +170,8 @@ def table(measured: list[dict[str, Any]], options: argparse.Namespace) -> str:
         lines += [
             "",
             f"From {first['n']:,} to {last['n']:,} samples, time grows as n^{growth:.2f}, and that of all processors "
-            f"together as n^{work:.2f}. The client, where sub-clusters merge, needs {per_leaf:,.0f} bytes more for each "
-            f"of them, or {1e9 * (peaks[1] - peaks[0]) / (last['n'] - first['n']):,.0f} for each sample.",
+            f"together as n^{work:.2f}. The client, where sub-clusters merge, needs {per_leaf:,.0f} bytes more for "
+            f"each of them, or {1e9 * (peaks[1] - peaks[0]) / (last['n'] - first['n']):,.0f} for each sample.",
         ]
     names = list(measured[-1]["stages"])
     lines += ["", "Seconds by stage:", "", f"| samples | {' | '.join(names)} |", "|---:|" + "---:|" * len(names)]

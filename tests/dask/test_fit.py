@@ -266,6 +266,11 @@ def test_wrong_parameters_are_refused(parameters, message):
         kfuse_dask.KFuse(**parameters).fit(in_chunks(np.eye(4), 2))
 
 
+def test_weights_are_refused():
+    with pytest.raises(ValueError, match="takes no sample_weight: repeat rows"):
+        kfuse_dask.KFuse().fit(SETS["iris"], sample_weight=np.ones(len(SETS["iris"])))
+
+
 def test_predict_wants_the_features_of_the_fit():
     model = kfuse_dask.KFuse().fit(in_chunks(SETS["moons"], 2))
     with pytest.raises(ValueError, match="3 features, but KFuse is expecting 2"):

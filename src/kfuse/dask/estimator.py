@@ -109,7 +109,7 @@ class KFuse(ClusterMixin, BaseEstimator):
         self.rows_per_box = rows_per_box
         self.verbose = verbose
 
-    def fit(self, X: Any, y: object = None, *, client: Any = None) -> KFuse:
+    def fit(self, X: Any, y: object = None, sample_weight: None = None, *, client: Any = None) -> KFuse:
         """Cluster X.
 
         Parameters
@@ -118,6 +118,8 @@ class KFuse(ClusterMixin, BaseEstimator):
             The samples; chunk sizes that are not known are computed.
         y : ignored
             Here for scikit-learn's conventions.
+        sample_weight : None
+            Weights are not supported; anything else raises an error.
         client : distributed.Client or None, default=None
             The cluster to compute on; by default what Dask would compute on.
 
@@ -134,6 +136,10 @@ class KFuse(ClusterMixin, BaseEstimator):
             If workers ran out of memory; the message says what to change. The estimator stays as it was.
         """
         self._check_parameters()
+        if sample_weight is not None:
+            raise ValueError(
+                "kfuse.dask takes no sample_weight: repeat rows if weights are small whole numbers, or use kfuse.KFuse."
+            )
         remedy = f"halve rows_per_box, which is {self.rows_per_box}, and the chunks of X"
         with client.as_current() if client is not None else nullcontext(), explained(remedy):
             given = input.rows_of(self, X, self.rows_per_box, reset=True)
@@ -289,11 +295,11 @@ class KFuse(ClusterMixin, BaseEstimator):
             of_leaf = np.empty(self.tree_.n_leaves, dtype=np.intp)
             of_leaf[self.tree_.leaf_labels] = clusters
             of_boxes = zip(self._of_places, self._leaves, strict=True)
-            return [task(samples.clusters_of_leaves, one, leaves, of_leaf[leaves]) for one, leaves in of_boxes]
+            return started([task(samples.clusters_of_leaves, one, leaves, of_leaf[leaves]) for one, leaves in of_boxes])
         # Samples have left their sub-clusters, so there is a cluster for each place.
         of_place = np.empty(self._boxes.n_places, dtype=np.intp)
         of_place[np.concatenate(results(self._places))] = clusters
-        return [shared(part) for part in np.split(of_place, self._boxes.starts[1:-1])]
+        return started([shared(part) for part in np.split(of_place, self._boxes.starts[1:-1])])
 
     def predict(self, X: Any) -> da.Array:
         """Label new samples like the nearest sample of the fit; a sample of the fit gets its own label.

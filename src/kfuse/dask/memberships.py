@@ -18,7 +18,7 @@ from kfuse.dask import samples
 from kfuse.dask.boxes import Boxes
 from kfuse.dask.exchange import View, view_of
 from kfuse.dask.neighbors import Neighbors, find_neighbors
-from kfuse.dask.tasks import Task, results, started, task
+from kfuse.dask.tasks import Task, results, shared, started, task
 from kfuse.memberships import NOISE, MembershipMixin, Memberships
 
 
@@ -102,7 +102,7 @@ def shares_of_places(places: Surrounded, columns: list[Task], clusters: list[Tas
     seen = Surroundings(np.empty(0, np.intp), indices, distances, 1.0)
     network = build_network(seen, places.dimension, leaves, np.concatenate(results(clusters)))
     of_nodes = memberships_of_nodes(network, rule.n_clusters + 1)
-    known = [_part_of(network.node, of_nodes, view) for view in results(around.views)]
+    known = started([shared(_part_of(network.node, of_nodes, view)) for view in results(around.views)])
     in_boxes = zip(around.indices, around.views, columns, clusters, known, strict=True)
     return [task(_shares, *one, rule) for one in in_boxes]
 
