@@ -6,11 +6,14 @@ Needs the extras bench, cli and dask. Each size runs on fresh workers, each with
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
+import re
 import tempfile
 import threading
 import time
+from contextlib import redirect_stderr, suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,29 +30,34 @@ SECONDS_BETWEEN_READINGS = 0.5
 
 
 class MemoryLog(threading.Thread):
-    """The memory of workers and of this process over time."""
+    """The memory of workers and of this process over time, and the time that their processors spend."""
 
     def __init__(self, pids: list[int]):
         super().__init__(daemon=True)
-        self.pids, self.start_time, self.readings, self.is_over = pids, time.perf_counter(), [], threading.Event()
+        import psutil  # noqa: PLC0415
+
+        self.watched, self.errors = [psutil.Process(pid) for pid in pids], psutil.Error
+        self.start_time, self.readings, self.is_over = time.perf_counter(), [], threading.Event()
+        self.before = self.processor_times()
+
+    def processor_times(self) -> Any:
+        """Return the seconds of each process so far."""
+        return np.array([sum(one.cpu_times()[:2]) for one in self.watched])
 
     def run(self) -> None:
         """Read the memory until told to stop."""
-        import psutil  # noqa: PLC0415
-
-        watched = [psutil.Process(pid) for pid in self.pids]
         while not self.is_over.wait(SECONDS_BETWEEN_READINGS):
             try:
-                sizes = [one.memory_info().rss / 1e9 for one in watched]
-            except psutil.Error:  # a worker has been replaced
+                sizes = [one.memory_info().rss / 1e9 for one in self.watched]
+            except self.errors:  # a worker has been replaced
                 continue
             self.readings.append([time.perf_counter() - self.start_time, *sizes])
 
 
 def main() -> None:
-    """Measure each size, write the table and the plot."""
+    """Measure each size, write the table and the plot after each."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", type=float, nargs="+", default=[1e6, 2e6, 5e6])
+    parser.add_argument("--sizes", type=float, nargs="+", default=[1e6, 3e6, 10e6])
     parser.add_argument("--features", type=int, default=2)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--memory", default="2GB", help="limit of each worker")
@@ -58,42 +66,58 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, default=PLOT, help="the file of the plot")
     options = parser.parse_args()
     machine.need("psutil", "dask", "distributed", "polars", "matplotlib")
-    measured = [measure(int(size), options) for size in options.sizes]
-    (options.out / "on_dask.md").write_text(table(measured, options), encoding="utf-8")
-    plot(measured, options)
+    measured: list[dict[str, Any]] = []
+    for size in options.sizes:
+        measured.append(measure(int(size), options))
+        (options.out / "on_dask.md").write_text(table(measured, options), encoding="utf-8")
+        plot(measured, options)
 
 
 def measure(n_samples: int, options: argparse.Namespace) -> dict[str, Any]:
     """Fit one size on a cluster, and on this machine if it is to be compared."""
     from distributed import Client, LocalCluster  # noqa: PLC0415
 
-    from kfuse.dask import KFuse, parquet  # noqa: PLC0415
-
     found: dict[str, Any] = {"n": n_samples}
     with tempfile.TemporaryDirectory() as folder:
         files = write(n_samples, options.features, Path(folder))
+        limits = {"threads_per_worker": 1, "memory_limit": options.memory, "dashboard_address": ":0"}
+        # A busy machine takes long to stop workers, which raises an error after all is done.
         with (
-            LocalCluster(
-                options.workers, threads_per_worker=1, memory_limit=options.memory, dashboard_address=":0"
-            ) as cluster,
+            suppress(TimeoutError),
+            LocalCluster(options.workers, **limits) as cluster,
             Client(cluster) as client,
         ):
-            KFuse().fit(np.random.default_rng(0).random((5000, options.features))).labels_.compute()  # compiles
-            log = MemoryLog([*client.run(os.getpid).values(), os.getpid()])
-            log.start()
-            start = time.perf_counter()
-            parts = parquet.parts_of(files, ROWS_PER_FILE)
-            columns = parquet.numeric_columns(files[0])
-            model = KFuse(verbose=True).fit(parquet.rows_of(parts, columns, None))
-            parquet.write_labels(model.labels_, parts, Path(folder) / "labels", "label", [])
-            found["seconds"] = time.perf_counter() - start
-            log.is_over.set()
-            found["memory"], found["clusters"] = log.readings, model.n_clusters_
-            found["leaves"], found["k"] = model.tree_.n_leaves, model.n_neighbors_
+            found.update(fit(files, Path(folder) / "labels", client, options.features))
         if n_samples <= options.compare:
             found.update(compare(files, Path(folder) / "labels", options.workers))
     print(json.dumps({name: value for name, value in found.items() if name != "memory"}), flush=True)
     return found
+
+
+def fit(files: list[Path], labels: Path, client: Any, n_features: int) -> dict[str, Any]:
+    """Fit the rows of files, write their labels, and return what that takes."""
+    from kfuse.dask import KFuse, parquet  # noqa: PLC0415
+
+    KFuse().fit(np.random.default_rng(0).random((5000, n_features))).labels_.compute()  # compiles
+    log = MemoryLog([*client.run(os.getpid).values(), os.getpid()])
+    log.start()
+    lines = io.StringIO()
+    with redirect_stderr(lines):
+        parts = parquet.parts_of(files, ROWS_PER_FILE)
+        model = KFuse(verbose=True).fit(parquet.rows_of(parts, parquet.numeric_columns(files[0]), None))
+        parquet.write_labels(model.labels_, parts, labels, "label", [])
+    seconds = time.perf_counter() - log.start_time
+    log.is_over.set()
+    stages = {name: float(time) for name, time in re.findall(r"^\[kfuse\] (.+): ([0-9.]+) s", lines.getvalue(), re.M)}
+    return {
+        "seconds": seconds,
+        "stages": {**stages, "labels": seconds - sum(stages.values())},
+        "processors": (log.processor_times() - log.before).tolist(),
+        "memory": log.readings,
+        "clusters": model.n_clusters_,
+        "leaves": model.tree_.n_leaves,
+        "k": model.n_neighbors_,
+    }
 
 
 def write(n_samples: int, n_features: int, folder: Path) -> list[Path]:
@@ -133,24 +157,53 @@ def table(measured: list[dict[str, Any]], options: argparse.Namespace) -> str:
         f"{options.workers} workers with one thread and at most {options.memory} each; from Parquet to Parquet, "
         f"{options.features} features.",
         "",
-        "| samples | seconds | `KFuse`, as many threads | ratio | same labels | worker, peak GB | client, peak GB "
-        "| sub-clusters |",
+        "| samples | seconds | processor seconds, worker / client | `KFuse`, as many threads | same labels "
+        "| worker, peak GB | client, peak GB | sub-clusters |",
         "|---:|---:|---:|---:|---|---:|---:|---:|",
+        *map(row, measured),
     ]
-    for one in measured:
-        peaks = np.max(one["memory"], axis=0)[1:]
-        is_compared = "one_machine" in one
-        ratio = f"{one['one_machine']:.1f} | {one['seconds'] / one['one_machine']:.1f}" if is_compared else "- | -"
-        same = ("yes" if one["is_same"] else "NO") if is_compared else "-"
-        lines.append(
-            f"| {one['n']:,} | {one['seconds']:.1f} | {ratio} | {same} | {peaks[:-1].max():.2f} | {peaks[-1]:.2f} "
-            f"| {one['leaves']:,} |"
-        )
     if len(measured) > 1:
         first, last = measured[0], measured[-1]
-        growth = exponent(first["n"], first["seconds"], last["n"], last["seconds"])
-        lines += ["", f"Time grows as n^{growth:.2f} from {first['n']:,} to {last['n']:,} samples."]
+        growth, work = (exponent(first["n"], spent(first), last["n"], spent(last)) for spent in (seconds_of, work_of))
+        peaks = [np.max(one["memory"], axis=0)[-1] for one in (first, last)]
+        per_leaf = 1e9 * (peaks[1] - peaks[0]) / (last["leaves"] - first["leaves"])
+        lines += [
+            "",
+            f"From {first['n']:,} to {last['n']:,} samples, time grows as n^{growth:.2f}, and that of all processors "
+            f"together as n^{work:.2f}. The client, where sub-clusters merge, needs {per_leaf:,.0f} bytes more for "
+            f"each of them, or {1e9 * (peaks[1] - peaks[0]) / (last['n'] - first['n']):,.0f} for each sample.",
+        ]
+    names = list(measured[-1]["stages"])
+    lines += ["", "Seconds by stage:", "", f"| samples | {' | '.join(names)} |", "|---:|" + "---:|" * len(names)]
+    lines += [f"| {one['n']:,} | {' | '.join(in_stages(one))} |" for one in measured]
     return "\n".join([*lines, ""])
+
+
+def in_stages(one: dict[str, Any]) -> list[str]:
+    """Return the seconds of each stage."""
+    return [f"{seconds:.1f}" for seconds in one["stages"].values()]
+
+
+def row(one: dict[str, Any]) -> str:
+    """Return a row of the table."""
+    peaks, is_compared = np.max(one["memory"], axis=0)[1:], "one_machine" in one
+    alone = f"{one['one_machine']:.1f} (ratio {one['seconds'] / one['one_machine']:.1f})" if is_compared else "-"
+    same = ("yes" if one["is_same"] else "NO") if is_compared else "-"
+    *workers, client = one["processors"]
+    return (
+        f"| {one['n']:,} | {one['seconds']:.1f} | {max(workers):.0f} / {client:.0f} | {alone} | {same} "
+        f"| {peaks[:-1].max():.2f} | {peaks[-1]:.2f} | {one['leaves']:,} |"
+    )
+
+
+def seconds_of(one: dict[str, Any]) -> float:
+    """Return how long a fit took."""
+    return float(one["seconds"])
+
+
+def work_of(one: dict[str, Any]) -> float:
+    """Return the time that all processors spent on a fit, which other work on the machine hardly changes."""
+    return float(sum(one["processors"]))
 
 
 def plot(measured: list[dict[str, Any]], options: argparse.Namespace) -> None:

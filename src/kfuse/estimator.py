@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kfuse.core.execution import Execution
     from kfuse.core.result import Result
     from kfuse.core.search import NeighborTable
+    from kfuse.tree import FusionTree
 
 
 class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
@@ -266,7 +267,7 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
             clusters = self.tree_.cut_large(n_clusters, self.min_cluster_size, exact=exact, drop=labels_noise)
         found = int(clusters.max()) + 1
         if exact and found < n_clusters:
-            warnings.warn(self._why_fewer(n_clusters, found), stacklevel=3)
+            warnings.warn(why_fewer(self.tree_, n_clusters, found, self.min_cluster_size), stacklevel=3)
         self.labels_, self._division = clusters, Division(np.where(clusters == NOISE, found, clusters), found)
         self.n_clusters_ = found
         if labels_noise:
@@ -274,13 +275,6 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
             self._division = self._division.renumbered(self.labels_)
             self.n_clusters_ = self._division.n_clusters
         return self
-
-    def _why_fewer(self, wanted: int, found: int) -> str:
-        there_are = "is 1 cluster" if found == 1 else f"are {found} clusters"
-        what = counted(found, "distinct sample" if self.tree_.leaving is not None else "sub-cluster")
-        if found < self.tree_.most_clusters:
-            what = f"{counted(found, 'part')} of {self.min_cluster_size} or more samples"
-        return f"The data has {what}, so there {there_are} instead of {wanted}."
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
         """Label new samples like the nearest sample of the fit; a sample of the fit gets its own label.
@@ -385,3 +379,12 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         tags.input_tags.sparse = self._is_precomputed()
         tags.input_tags.positive_only = self._is_precomputed()
         return tags
+
+
+def why_fewer(tree: FusionTree, wanted: int, found: int, min_cluster_size: int | None) -> str:
+    """Say why there are fewer clusters than wanted."""
+    there_are = "is 1 cluster" if found == 1 else f"are {found} clusters"
+    what = counted(found, "distinct sample" if tree.leaving is not None else "sub-cluster")
+    if found < tree.most_clusters:
+        what = f"{counted(found, 'part')} of {min_cluster_size} or more samples"
+    return f"The data has {what}, so there {there_are} instead of {wanted}."

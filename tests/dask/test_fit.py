@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine, make_blobs, make_moons
 
 from kfuse import KFuse
+from kfuse.core import memberships
 from kfuse.core.distances import distances_for
 from tests.checks import assert_same_model
 from tests.strategies import SEEDS, samples
@@ -29,11 +30,11 @@ def in_chunks(X, n_chunks, seed=0):
     return da.from_array(X, chunks=(tuple(np.diff([0, *cuts, len(X)]).tolist()), X.shape[1]))
 
 
-def fit_both(X, n_partitions, n_clusters="auto", outliers="assign"):
+def fit_both(X, n_partitions, n_clusters="auto", **parameters):
     """Fit in parts and in one; boxes are as many as the partitions, or the next power of two."""
     rows_per_box = max(16, -(-len(X) // n_partitions))
-    model = kfuse_dask.KFuse(n_clusters, outliers=outliers, rows_per_box=rows_per_box)
-    expected = KFuse(n_clusters, outliers=outliers).fit(X)
+    model = kfuse_dask.KFuse(n_clusters, rows_per_box=rows_per_box, **parameters)
+    expected = KFuse(n_clusters, **parameters).fit(X)
     return model.fit(in_chunks(X, n_partitions)), expected
 
 
@@ -142,7 +143,7 @@ def test_equals_one_machine_on_generated_data(X, n_partitions, seed):
 @pytest.mark.parametrize("n_clusters", [1, 3, 60, 900])
 def test_number_of_clusters_cuts_and_predictions(n_clusters, outliers):
     X = np.concatenate([grid(40, 2, 500), np.random.default_rng(0).standard_normal((500, 2)) * 9 - 40])
-    model, expected = fit_both(X, 7, n_clusters, outliers)
+    model, expected = fit_both(X, 7, n_clusters, outliers=outliers)
     assert_same_model(model, expected)
     for k in (1, 2, 50, 700):
         np.testing.assert_array_equal(model.cut(k), expected.cut(k))
@@ -155,11 +156,50 @@ def test_number_of_clusters_cuts_and_predictions(n_clusters, outliers):
         np.testing.assert_array_equal(model.predict(in_chunks(rows, 3)), expected.predict(rows))
 
 
+def assert_same_memberships(model, expected):
+    for name in ("probabilities_", "memberships_", "outlier_scores_", "outlier_mask_"):
+        np.testing.assert_array_equal(getattr(model, name), getattr(expected, name), err_msg=name)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_memberships_equal_those_of_one_machine(name):
+    assert_same_memberships(*fit_both(SETS[name], 7))
+
+
+def overlapping(n_samples=1200):
+    """Clusters that overlap and others that are small, copies included, before a background."""
+    rng = np.random.default_rng(5)
+    groups = make_blobs(n_samples, centers=6, cluster_std=2.0, random_state=0)[0].round(1)
+    return np.concatenate([groups, rng.uniform(-25, 25, (150, 2)), rng.standard_normal((12, 2)) * 0.1 + 30])
+
+
+@pytest.mark.parametrize("min_cluster_size", [None, 60])
+@pytest.mark.parametrize("outliers", ["assign", "label"])
+@pytest.mark.parametrize("n_clusters", ["auto", (3, 9), 1000])
+@pytest.mark.filterwarnings("ignore:The data has")
+def test_ranges_and_least_sizes_equal_those_of_one_machine(n_clusters, outliers, min_cluster_size):
+    model, expected = fit_both(overlapping(), 7, n_clusters, outliers=outliers, min_cluster_size=min_cluster_size)
+    assert_same_model(model, expected)
+    assert_same_memberships(model, expected)
+    np.testing.assert_array_equal(model.cut(5), expected.cut(5))
+
+
+def test_network_of_many_blocks_is_that_of_one_machine(monkeypatch):
+    monkeypatch.setattr(memberships, "ENTRIES_PER_BLOCK", 5000)  # rows of several boxes, and several blocks in a box
+    assert_same_memberships(*fit_both(overlapping(), 7, 5))
+
+
+def test_too_few_large_parts_warn():
+    with pytest.warns(UserWarning, match="2 parts of 500 or more samples, so there are 2 clusters instead of 3"):
+        kfuse_dask.KFuse(3, min_cluster_size=500).fit(SETS["moons"])
+
+
 def test_results_have_the_chunks_of_x_and_are_lazy():
     X = in_chunks(SETS["moons"], 7)
     model = kfuse_dask.KFuse(rows_per_box=200).fit(X)
-    for name in ("labels_", "density_", "subcluster_labels_", "outlier_mask_"):
+    for name in ("labels_", "density_", "subcluster_labels_", "outlier_mask_", "probabilities_"):
         assert getattr(model, name).chunks == (X.chunks[0],), name
+    assert model.memberships_.chunks == (X.chunks[0], (model.n_clusters_,))
     assert model.predict(X).chunks == (X.chunks[0],)
     assert isinstance(model.cut(3), da.Array)
 
@@ -218,6 +258,10 @@ def test_many_features_warn():
     [
         ({"n_clusters": 0}, "n_clusters must be"),
         ({"n_clusters": 5}, "more than the 4 samples"),
+        ({"n_clusters": (5, 9)}, "more than the 4 samples"),
+        ({"n_clusters": (3, 2)}, "ascending order"),
+        ({"min_cluster_size": 0}, "min_cluster_size must be"),
+        ({"min_cluster_size": 5}, "more than the 4 samples"),
         ({"outliers": "drop"}, "outliers must be"),
         ({"rows_per_box": 3}, "rows_per_box must be"),
     ],
@@ -225,6 +269,11 @@ def test_many_features_warn():
 def test_wrong_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         kfuse_dask.KFuse(**parameters).fit(in_chunks(np.eye(4), 2))
+
+
+def test_weights_are_refused():
+    with pytest.raises(ValueError, match="takes no sample_weight: repeat rows"):
+        kfuse_dask.KFuse().fit(SETS["iris"], sample_weight=np.ones(len(SETS["iris"])))
 
 
 def test_predict_wants_the_features_of_the_fit():

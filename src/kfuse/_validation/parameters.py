@@ -17,8 +17,8 @@ TREE_METRICS = ("euclidean", "l2", "minkowski", "cosine")  # those that a k-d tr
 def check_parameters(estimator: BaseEstimator) -> None:
     """Check every parameter but those that need the data."""
     check_choice("fusion", estimator.fusion, FUSIONS)
-    _check_number(estimator.n_clusters, estimator.fusion)
-    _check_min_cluster_size(estimator.min_cluster_size, estimator.fusion)
+    check_number(estimator.n_clusters, estimator.fusion)
+    check_min_cluster_size(estimator.min_cluster_size, estimator.fusion)
     check_choice("neighbors", estimator.neighbors, SEARCHES)
     check_choice("outliers", estimator.outliers, OUTLIERS)
     check_metric(estimator.metric)
@@ -41,7 +41,8 @@ def check_parameters(estimator: BaseEstimator) -> None:
         raise ValueError(f"verbose must be True or False, got {estimator.verbose!r}.")
 
 
-def _check_number(n_clusters: Any, fusion: str) -> None:
+def check_number(n_clusters: Any, fusion: str) -> None:
+    """Accept "auto", pairs and whole numbers."""
     if is_range(n_clusters):
         least, most = n_clusters
         if not (is_whole(least) and is_whole(most) and 1 <= least <= most):
@@ -57,7 +58,8 @@ def _check_number(n_clusters: Any, fusion: str) -> None:
         )
 
 
-def _check_min_cluster_size(size: Any, fusion: str) -> None:
+def check_min_cluster_size(size: Any, fusion: str) -> None:
+    """Accept None and whole numbers from 1."""
     if size is None:
         return
     if not is_whole(size) or size < 1:

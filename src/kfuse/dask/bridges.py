@@ -7,6 +7,7 @@ box bridges its own places and those that came. All of it is the search of one m
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,21 +43,39 @@ class Bounded(NamedTuple):
     bridges: Bridges
 
 
+class Table(NamedTuple):
+    """Values of some numbers."""
+
+    numbers: NDArray[np.int32]  # ascending
+    values: NDArray[Any]
+
+    def of(self, numbers: NDArray[np.int32]) -> NDArray[Any]:
+        """Look up the values of numbers that are in the table."""
+        return self.values[np.searchsorted(self.numbers, numbers)]
+
+
 class BridgeSearch(NeighborSearch):
     """The search for bridges among the places of all boxes."""
 
     def __init__(self, boxes: Boxes, subclusters: Subclusters):
         self._boxes, self._subclusters = boxes, subclusters
 
+    @cached_property
+    def _leaves(self) -> list[NDArray[np.int32]]:
+        """The sub-clusters in each box: a box does not get to know of others."""
+        return results([task(_distinct, labels) for labels in self._subclusters.labels])
+
     def bridges(self, component: NDArray[np.int32]) -> Bridges:
         """Find the shortest bridge of each component to any other."""
         boxes, labels = self._boxes, self._subclusters.labels
-        of_leaf = shared(component[self._subclusters.peaks])
-        spots = started([task(_spots, *one, of_leaf) for one in zip(boxes.tasks, labels, strict=True)])
+        of_leaf = component[self._subclusters.peaks]
+        known = [Table(leaves, of_leaf[leaves]) for leaves in self._leaves]
+        spots = started([task(_spots, *one) for one in zip(boxes.tasks, labels, known, strict=True)])
         scouts = shared(_joined(results([task(_scouts, one) for one in spots])))
         bounds = _shortest(results([task(_bridge, one, [scouts]) for one in spots]), component.max() + 1)
-        limits, of_boxes = shared(bounds.distance), shared(boxes.bounds)
-        asked = started([task(_ask, one, limits, of_boxes, box) for box, one in enumerate(spots)])
+        present, of_boxes = [np.unique(one.values) for one in known], shared(boxes.bounds)
+        limits = [Table(components, bounds.distance[components]) for components in present]
+        asked = started([task(_ask, *one, of_boxes, box) for box, one in enumerate(zip(spots, limits, strict=True))])
         others = results([task(boxes_asked, one) for one in asked])
         visitors: list[list[Task]] = [[] for _ in spots]
         for box, reached in enumerate(others):
@@ -66,9 +85,13 @@ class BridgeSearch(NeighborSearch):
         return _shortest([_listed(bounds), *results(found)], component.max() + 1)
 
 
-def _spots(box: Box, labels: NDArray[np.int32], of_leaf: NDArray[np.int32]) -> Spots:
+def _distinct(labels: NDArray[np.int32]) -> NDArray[np.int32]:
+    return np.unique(labels)
+
+
+def _spots(box: Box, labels: NDArray[np.int32], components: Table) -> Spots:
     numbers = np.arange(box.start, box.start + len(box.points), dtype=np.int32)
-    return Spots(numbers, box.points, of_leaf[labels])
+    return Spots(numbers, box.points, components.of(labels))
 
 
 def _scouts(spots: Spots) -> Spots:
@@ -106,8 +129,8 @@ def _shortest(found: list[Bounded], n_components: int) -> Bridges:
     return Bridges(*(column[order[kept]] for column in (first, second, distance)))
 
 
-def _ask(spots: Spots, limits: NDArray[np.float64], bounds: NDArray[np.float64], box: int) -> Asked:
-    return reach(spots.points, limits[spots.components], bounds, box)
+def _ask(spots: Spots, limits: Table, bounds: NDArray[np.float64], box: int) -> Asked:
+    return reach(spots.points, limits.of(spots.components), bounds, box)
 
 
 def _visitors(spots: Spots, asked: Asked, other: int) -> Spots:

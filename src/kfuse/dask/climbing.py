@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from kfuse.core.order import roots
 from kfuse.dask.boxes import Boxes
-from kfuse.dask.tasks import Task, results, shared, started, task
+from kfuse.dask.tasks import Task, results, started, task
 
 
 class Subclusters(NamedTuple):
     """The sub-cluster of each place, and those that each box owns."""
 
+    climbed: list[Task]  # what each place climbs to
     labels: list[Task]
     starts: NDArray[np.int64]  # the first sub-cluster of each box, and the number of all
     peaks: NDArray[np.int32]  # the number of the place of each peak
@@ -30,13 +31,16 @@ def follow(representatives: list[Task], boxes: Boxes) -> Subclusters:
     ends = started([task(_follow_inside, *one) for one in zip(representatives, starts, strict=True)])
     peaks = results([task(_peaks, *one) for one in zip(ends, starts, strict=True)])
     first = np.append(0, np.cumsum([one.size for one in peaks]))
-    left = np.unique(np.concatenate(results([task(_outside, *one) for one in zip(ends, starts, strict=True)])))
+    left_each = results([task(_outside, *one) for one in zip(ends, starts, strict=True)])
+    left = np.unique(np.concatenate(left_each))
     cuts = np.split(left, np.searchsorted(left, boxes.starts[1:-1]))
     lookups = [task(_look_up, end, start, some) for end, start, some in zip(ends, starts, cuts, strict=True)]
     numbers = np.concatenate(peaks)
-    known = shared((left, _labels_of_ends(left, np.concatenate(results(lookups)), numbers)))
-    labels = [task(_label, *one, known) for one in zip(ends, starts, first[:-1].tolist(), strict=True)]
-    return Subclusters(started(labels), first, numbers)
+    of_left = _labels_of_ends(left, np.concatenate(results(lookups)), numbers)
+    # A box gets what it needs alone, so that it does not hold more the more boxes there are.
+    known = [(some, of_left[np.searchsorted(left, some)]) for some in left_each]
+    labels = [task(_label, *one) for one in zip(ends, starts, first[:-1].tolist(), known, strict=True)]
+    return Subclusters(representatives, started(labels), first, numbers)
 
 
 def _labels_of_ends(left: NDArray[np.int32], ends: NDArray[np.int32], peaks: NDArray[np.int32]) -> NDArray[np.intp]:

@@ -12,6 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from kfuse.dask.tasks import explained
+
 
 class Part(NamedTuple):
     """Some rows of a file."""
@@ -88,7 +90,8 @@ def write_labels(labels: da.Array, parts: list[Part], folder: Path, name: str, k
             )
             for i, (chunk, part) in enumerate(zip(labels.to_delayed().ravel(), parts, strict=True))
         ]
-        dask.compute(*written)
+        with explained("write fewer columns"):
+            dask.compute(*written)
         unfinished.rename(folder)
     finally:
         for file in unfinished.glob("*"):

@@ -17,12 +17,11 @@ from kfuse.dask.line import Fitted
 from kfuse.dask.rows import Frame, in_unit
 from kfuse.dask.surroundings import Rows
 from kfuse.dask.tasks import Task, graph_of, results, shared, task
-
-NOISE = -1
+from kfuse.memberships import NOISE
 
 
 class Columns(NamedTuple):
-    """What there is to know of each place, or of each sample."""
+    """What there is to know of each place."""
 
     subcluster: NDArray[np.intp]
     density: NDArray[np.float64]  # in the unit of the data
@@ -39,19 +38,15 @@ class First(NamedTuple):
 
 def columns_of_places(found: Fitted) -> list[Task]:
     """Return the columns of the places of each box."""
-    starts = found.boxes.starts
-    climbed = [task(_view, *one) for one in zip(found.representatives, starts[:-1].tolist(), strict=True)]
-    halos = Halos.of(climbed, starts)
-    first = [task(_first, box) for box in found.boxes.tasks]
-    highest = max(results([task(_highest, one) for one in found.rows]))
-    known = shared((found.density_unit, found.frame.unit_of_distances, highest))
-    stages = (found.boxes.tasks, found.rows, found.subclusters, found.representatives, found.reverse_counts)
+    boxes, climbed, rows = found.ordered.boxes, found.subclusters.climbed, found.described.rows
+    views = [task(view_of, *one) for one in zip(climbed, boxes.starts[:-1].tolist(), strict=True)]
+    halos = Halos.of(views, boxes.starts)
+    first = [task(_first, box) for box in boxes.tasks]
+    highest = max(results([task(_highest, one) for one in rows]))
+    known = shared((found.described.density_unit, found.ordered.frame.unit_of_distances, highest))
+    stages = (boxes.tasks, rows, found.subclusters.labels, climbed, found.reverse_counts)
     of_box = zip(*stages, halos.views, halos.fetch(first), strict=True)
     return [task(_columns, *one, known) for one in of_box]
-
-
-def _view(representatives: NDArray[np.int32], start: int) -> View:
-    return view_of(representatives, start)
 
 
 def _highest(rows: Rows) -> float:
@@ -83,51 +78,58 @@ def _columns(
     )
 
 
-def columns_of_samples(columns: list[Task], places: list[Task], starts: NDArray[np.int64]) -> list[Task]:
-    """Return the columns of the samples of each chunk, given those of the places of each box."""
+def spread(of_places: list[Task], places: list[Task], starts: NDArray[np.int64]) -> list[Task]:
+    """Return values of the samples of each chunk, given those of the places of each box."""
     known = shared(starts)
     return [
-        task(_assembled, of_chunk, known, [task(_picked, one, of_chunk, known, box) for box, one in enumerate(columns)])
+        task(
+            _assembled, of_chunk, known, [task(_picked, one, of_chunk, known, box) for box, one in enumerate(of_places)]
+        )
         for of_chunk in places
     ]
 
 
-def _picked(columns: Columns, places: NDArray[np.int32], starts: NDArray[np.int64], box: int) -> Columns:
-    rows = places[(places >= starts[box]) & (places < starts[box + 1])] - starts[box]
-    return Columns(*(column[rows] for column in columns))
+def _picked(values: NDArray[Any], places: NDArray[np.int32], starts: NDArray[np.int64], box: int) -> NDArray[Any]:
+    return values[places[(places >= starts[box]) & (places < starts[box + 1])] - starts[box]]
 
 
-def _assembled(places: NDArray[np.int32], starts: NDArray[np.int64], pieces: list[Columns]) -> Columns:
-    order = np.argsort(np.searchsorted(starts, places, side="right"), kind="stable")
-    found = []
-    for column in zip(*pieces, strict=True):
-        values = np.concatenate(column)
-        values[order] = values.copy()
-        found.append(values)
-    return Columns(*found)
+def _assembled(places: NDArray[np.int32], starts: NDArray[np.int64], pieces: list[NDArray[Any]]) -> NDArray[Any]:
+    values = np.concatenate(pieces)
+    values[np.argsort(np.searchsorted(starts, places, side="right"), kind="stable")] = values.copy()
+    return values
 
 
-def array_of(tasks: list[Task], sizes: list[int], dtype: Any) -> da.Array:
-    """Return a Dask array whose chunks are the results of tasks."""
+def array_of(tasks: list[Task], sizes: list[int], dtype: Any, n_columns: int | None = None) -> da.Array:
+    """Return a Dask array whose chunks are the results of tasks; it has one dimension, or two with `n_columns`."""
     name = f"kfuse-{tasks[0].key}"
-    graph = {**graph_of(tasks), **{(name, i): one.key for i, one in enumerate(tasks)}}
-    return da.Array(graph, name, chunks=(tuple(sizes),), dtype=dtype, meta=np.empty(0, dtype))
+    inner, more = ((), ()) if n_columns is None else ((0,), ((n_columns,),))
+    graph = {**graph_of(tasks), **{(name, i, *inner): one.key for i, one in enumerate(tasks)}}
+    return da.Array(graph, name, (tuple(sizes), *more), dtype=dtype, meta=np.empty((0,) * (1 + len(inner)), dtype))
 
 
-def label(columns: Columns, of_leaf: NDArray[np.intp], background: float | None) -> NDArray[np.intp]:
-    """Label samples as their sub-clusters are labelled, and those sparser than a background as noise."""
-    labels = of_leaf[columns.subcluster]
-    return labels if background is None else np.where(is_noise(columns, background), NOISE, labels)
+def clusters_of_leaves(columns: Columns, leaves: NDArray[np.intp], clusters: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the cluster of each place, given those of the sub-clusters in its box."""
+    return clusters[np.searchsorted(leaves, columns.subcluster)]
 
 
-def scores(columns: Columns, background: float) -> NDArray[np.float64]:
-    """Return how much of an outlier each sample is."""
-    return noise.scores(columns.level, background)
+def leaves_of(columns: Columns) -> NDArray[np.intp]:
+    """Return the sub-clusters that places of a box belong to."""
+    return np.unique(columns.subcluster)
 
 
-def is_noise(columns: Columns, background: float) -> NDArray[np.bool_]:
-    """Return which samples are noise."""
-    return scores(columns, background) > 0.5
+def scores(columns: Columns, clusters: NDArray[np.intp], n_clusters: int, background: float) -> NDArray[np.float64]:
+    """Return how much of an outlier each place is; one that is in none of the clusters is nothing else."""
+    return np.where(clusters == n_clusters, 1.0, noise.scores(columns.level, background))
+
+
+def is_noise(columns: Columns, clusters: NDArray[np.intp], n_clusters: int, background: float) -> NDArray[np.bool_]:
+    """Return which places are noise."""
+    return scores(columns, clusters, n_clusters, background) > 0.5
+
+
+def label(columns: Columns, clusters: NDArray[np.intp], n_clusters: int, background: float) -> NDArray[np.intp]:
+    """Label places by their clusters, and those that are noise as such."""
+    return np.where(is_noise(columns, clusters, n_clusters, background), NOISE, clusters)
 
 
 class Nearest(NamedTuple):

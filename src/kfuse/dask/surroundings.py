@@ -39,6 +39,15 @@ class Weighing(NamedTuple):
         return places.relative_to_largest(copies.astype(np.float64), self.largest) / self.mean
 
 
+class Described(NamedTuple):
+    """What is known of all places once densities are."""
+
+    rows: list[Task]  # `Rows`, one per box
+    density_unit: float
+    dimension: float  # intrinsic
+    n_neighbors: int  # k
+
+
 class Ends(NamedTuple):
     """The rank of the first gap of each place, and how many samples are there."""
 
@@ -77,16 +86,15 @@ def _copies(box: Box) -> NDArray[np.int32]:
     return box.n_samples
 
 
-def describe_places(
-    neighbors: list[Task], boxes: Boxes, halos: Halos, dimension: float, weighing: Weighing
-) -> tuple[list[Task], float]:
-    """Return the `Rows` of each box, and the unit of the densities."""
+def describe_places(neighbors: list[Task], boxes: Boxes, halos: Halos, k: int) -> Described:
+    """Find the neighbourhood and the density of every place, given its k nearest neighbours."""
+    dimension, weighing = intrinsic_dimension(neighbors), weigh(boxes)
     farthest = max(results([task(_farthest, one) for one in neighbors]))
     ends = started([task(_find_ends, *one, dimension) for one in zip(neighbors, boxes.tasks, strict=True)])
     found = zip(neighbors, ends, halos.views, halos.fetch(ends), strict=True)
     unit = density.log_density(np.full((1, int(farthest > 0)), farthest)).unit
     known = shared((farthest, dimension, weighing))
-    return started([task(_describe, *one, known) for one in found]), unit
+    return Described(started([task(_describe, *one, known) for one in found]), unit, dimension, k)
 
 
 def _farthest(neighbors: Neighbors) -> float:

@@ -9,6 +9,7 @@ them: `dask.delayed` takes about a millisecond for each.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -19,6 +20,8 @@ from uuid import uuid4
 
 import dask
 import dask.threaded
+
+RESULTS_AT_A_TIME = 16  # that come from a cluster
 
 _numbers = count()
 _prefix = uuid4().hex
@@ -93,8 +96,16 @@ def shared(value: Any) -> Task:
 
 def started(tasks: list[Task]) -> list[Task]:
     """Start tasks; the results stay where they are computed, for as long as these tasks are referred to."""
-    graph = dask.persist(_batch(tasks))[0].graph
+    graph = _persisted(tasks)
     return [Task(one.key, {one.key: _kept(graph[one.key])}) for one in tasks]
+
+
+def _persisted(tasks: list[Task]) -> dict[Any, Any]:
+    """Return a graph with the results of tasks, or promises of them."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph")  # it holds what boxes need to know, each its part
+        graph: dict[Any, Any] = dask.persist(_batch(tasks))[0].graph
+    return graph
 
 
 def _kept(value: Any) -> Any:
@@ -103,17 +114,29 @@ def _kept(value: Any) -> Any:
 
 
 def results(tasks: list[Task]) -> list[Any]:
-    """Wait for tasks, and return their results.
+    """Wait for tasks, and return their results."""
+    return list(_fetched(tasks, RESULTS_AT_A_TIME))
 
-    They come here one by one: `dask.compute` would first put all of them together on one worker.
+
+def one_by_one(tasks: list[Task]) -> Iterator[Any]:
+    """Yield the results of tasks, of which one is here at a time if they are on a cluster."""
+    return _fetched(tasks, 1)
+
+
+def _fetched(tasks: list[Task], at_a_time: int) -> Iterator[Any]:
+    """Yield the results of tasks, of which a few leave a cluster at a time.
+
+    `dask.compute` would put all of them together on one worker, and a client that asks for all at once makes every
+    worker load all that it has.
     """
-    graph = dask.persist(_batch(tasks))[0].graph
-    found = [graph[one.key] for one in tasks]
-    return found[0].client.gather(found) if found and hasattr(found[0], "client") else found
+    graph = _persisted(tasks)
+    for start in range(0, len(tasks), at_a_time):
+        found = [graph.pop(one.key) for one in tasks[start : start + at_a_time]]
+        yield from found[0].client.gather(found) if hasattr(found[0], "client") else found
 
 
 @contextmanager
-def explained(rows_per_box: int) -> Iterator[None]:
+def explained(remedy: str) -> Iterator[None]:
     """Explain why workers died: there is no other reason for it than memory, unless somebody stops them."""
     try:
         yield
@@ -122,7 +145,7 @@ def explained(rows_per_box: int) -> Iterator[None]:
             raise
         raise MemoryError(
             "Workers died several times on the same task, most likely because they ran out of memory: give them more, "
-            f"or halve rows_per_box, which is {rows_per_box}, and the chunks of X."
+            f"or {remedy}."
         ) from error
 
 

@@ -50,12 +50,12 @@ def run(files: Sequence[Path], source: Source, choice: Choice, method: Method, w
             raise CommandError(f"{found[0]}: the table has no rows: nothing to cluster")
         scaling = parquet.min_max(parts, columns) if choice.scaling == "minmax" else None
         model = KFuse(method.n_clusters or "auto", outliers=method.outliers, verbose=not wanted.quiet)
+        kept = None if wanted.keep else [choice.id] if choice.id is not None else []
         try:
             model.fit(parquet.rows_of(parts, columns, scaling))
-        except ValueError as error:
-            raise CommandError(str(error)) from error
-        kept = None if wanted.keep else [choice.id] if choice.id is not None else []
-        parquet.write_labels(model.labels_, parts, folder, wanted.label, kept)
+            parquet.write_labels(model.labels_, parts, folder, wanted.label, kept)
+        except (ValueError, MemoryError) as error:
+            raise CommandError(_in_options(error, scheduler)) from error
         seconds = time.perf_counter() - begin
         _report(model, method, wanted, seconds)
 
@@ -117,6 +117,14 @@ def _cluster(scheduler: str, n_workers: int | None) -> Iterator[None]:
     quiet = {"dashboard_address": ":0", "silence_logs": logging.ERROR}
     with LocalCluster(n_workers=n_workers, threads_per_worker=1, **quiet) as cluster, Client(cluster):
         yield
+
+
+def _in_options(error: Exception, scheduler: str) -> str:
+    """Return the message of an error; workers that run out of memory have another remedy here."""
+    if not isinstance(error, MemoryError):
+        return str(error)
+    more = "start fewer of them with -j N" if scheduler == LOCAL else "start workers with a larger --memory-limit"
+    return f"--dask {scheduler}: workers ran out of memory, and nothing was written: {more}"
 
 
 def _report(model: KFuse, method: Method, wanted: Output, seconds: float) -> None:

@@ -1,0 +1,110 @@
+"""The stages that run on one node: what each box knows of its places comes here, and sub-clusters merge."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuse.core import adaptive
+from kfuse.core.adaptive import bridges, islands, links, peaks, scales
+from kfuse.core.distances import EuclideanDistances
+from kfuse.core.execution import Execution
+from kfuse.core.search import NeighborBlock
+from kfuse.dask.boxes import Box, Boxes
+from kfuse.dask.bridges import BridgeSearch
+from kfuse.dask.climbing import Subclusters
+from kfuse.dask.links import links_between
+from kfuse.dask.surroundings import Described, Rows
+from kfuse.dask.tasks import Task, one_by_one, results, task
+
+
+class OnOneNode(NamedTuple):
+    """What the fusion needs of every place, from all boxes."""
+
+    labels: NDArray[np.intp]
+    representatives: NDArray[np.intp]
+    log_density: NDArray[np.float64]
+    counts: NDArray[np.int32]  # of the neighbourhood
+    weights: NDArray[np.float64]
+    radius: NDArray[np.float64]  # of the neighbourhood
+    radii: NDArray[np.float64]
+    spreads: NDArray[np.float64]
+
+    @property
+    def basins(self) -> peaks.Basins:
+        """The sub-cluster of each place, and what it climbs to."""
+        return peaks.Basins(self.labels, self.representatives)
+
+    @property
+    def ends(self) -> links.Ends:
+        """What links take from the places."""
+        return links.Ends(self.labels, self.log_density, self.weights, self.counts, self.radius, self.radii)
+
+    def looked_at(self, k: int) -> scales.Scales:
+        """Return the scales that k neighbours are enough for."""
+        return scales.without_gaps(scales.Scales(scales.counts_of_scales(k), self.radii, self.spreads), self.counts)
+
+
+def gather(described: list[Task], subclusters: Subclusters, boxes: Boxes) -> OnOneNode:
+    """Bring what the fusion needs of every place to this node, box after box, so that it is here once."""
+    found = [task(_for_fusion, *one) for one in zip(described, subclusters.climbed, subclusters.labels, strict=True)]
+    columns: list[NDArray[Any]] = []
+    for start, part in zip(boxes.starts, one_by_one(found), strict=False):
+        # A mean depends on the order in memory: one machine has the spreads column by column.
+        columns = columns or [_room_for(boxes.n_places, column, is_last=column is part[-1]) for column in part]
+        for whole, column in zip(columns, part, strict=True):
+            whole[start : start + len(column)] = column
+    return OnOneNode(*columns)
+
+
+def _room_for(n_places: int, column: NDArray[Any], *, is_last: bool) -> NDArray[Any]:
+    return np.empty((n_places, *column.shape[1:]), column.dtype, order="F" if is_last else "C")
+
+
+def _for_fusion(one: Rows, representatives: NDArray[np.int32], labels: NDArray[np.int32]) -> OnOneNode:
+    looked_at, radius = scales.all_scales(one.distances), links.radius_of(one.distances, one.counts)
+    of_place = labels.astype(np.intp), representatives.astype(np.intp), one.log_density, one.counts, one.weights
+    return OnOneNode(*of_place, radius, looked_at.radii, looked_at.spreads)
+
+
+def link(here: OnOneNode, described: list[Task], subclusters: Subclusters, boxes: Boxes, k: int) -> links.Links:
+    """Link the sub-clusters, so that all of them are connected."""
+    if k == 0:  # one place
+        nobody = NeighborBlock(np.arange(1), np.empty((1, 0), np.int32), np.empty((1, 0)))
+        return links.links_between(nobody, here.ends)
+    graph = links_between(described, subclusters, boxes)
+    search = BridgeSearch(boxes, subclusters)
+    return bridges.with_bridges(graph, search, k, here.ends)
+
+
+def undo(
+    merges: Any,
+    graph: links.Links,
+    here: OnOneNode,
+    found: Described,
+    boxes: Boxes,
+    natural_value: int,
+    execution: Execution,
+) -> adaptive.Undone:
+    """Order the merges, and collect what tells the number of clusters."""
+    looked_at, openness = here.looked_at(found.n_neighbors), partial(_openness, found, boxes, execution)
+    rho = here.log_density
+    return adaptive.undo(merges, graph, here.basins, looked_at, rho, natural_value, found.dimension, openness)
+
+
+def _openness(found: Described, boxes: Boxes, execution: Execution, parts: islands.Parts) -> NDArray[np.float64]:
+    """Look for islands on this node, with the nearest neighbours of all places, if there can be any."""
+    if found.n_neighbors < 2 * islands.N_LINKS or found.dimension < islands.LEAST_DIMENSION or not len(parts.children):
+        return np.full(len(parts.children), np.inf)
+    nearest = results([task(_nearest_few, *one) for one in zip(found.rows, boxes.tasks, strict=True)])
+    indices, distances, points = (np.concatenate(column) for column in zip(*nearest, strict=True))
+    block, places = NeighborBlock(np.arange(len(indices)), indices, distances), EuclideanDistances(np.ones((1, 1)))
+    return islands.openness_of_merges(block, places.at(points), parts, found.dimension, execution)
+
+
+def _nearest_few(found: Rows, box: Box) -> tuple[Any, Any, Any]:
+    few = 2 * islands.N_LINKS
+    return found.indices[:, :few], found.distances[:, :few], box.points
