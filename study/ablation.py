@@ -43,7 +43,7 @@ from kfuse.core.dendrogram import nodes_of_merges
 from kfuse.core.execution import SERIAL, Execution
 from kfuse.core.search import NeighborTable
 from kfuse.tree import FusionTree
-from study.labelled import PAPER_15, LabelledSet, Score, load, score
+from study.labelled import PAPER_15, LabelledSet, Score, load, score, set_rows
 
 Change = tuple[Any, str, Any]  # a module or class, the name of the attribute, and its replacement
 
@@ -355,26 +355,6 @@ def table_row(variant: Variant, scores: list[Score], sets: list[LabelledSet]) ->
     paper = np.mean([s.ari for s, labelled in zip(scores, sets, strict=True) if labelled.name in PAPER_15])
     found = "- | -" if np.isnan(ari_found) else f"{ari_found:.3f} | {right:.2f}"
     return f"| {variant.group} | {variant.name} | {paper:.3f} | {ari:.3f} | {found} |"
-
-
-def set_rows(scores: list[Score], sets: list[LabelledSet]) -> list[str]:
-    """Format one row per data set, with the share of neighbours of the same label and the smallest strengths."""
-    lines = [
-        "| data set | samples | agreement | ARI | ARI, estimated number | true | found | weakest merges |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for labelled, s in zip(sets, scores, strict=True):
-        size, alike = labelled.neighbors.n_samples, neighbors_alike(labelled)
-        ari, weakest = f"{s.ari:.3f} | {s.ari_found:.3f}", " ".join(f"{f:.2f}" for f in s.weakest)
-        lines.append(f"| {labelled.name} | {size} | {alike:.2f} | {ari} | {s.true} | {s.found} | {weakest} |")
-    return lines
-
-
-def neighbors_alike(labelled: LabelledSet) -> float:
-    """Return how often a sample and one of its ten nearest neighbours share a label, in the first labelling."""
-    y = labelled.labellings[0]
-    alike = y[labelled.neighbors.collect(10).indices] == y[:, None]
-    return float(alike[y > 0].mean())
 
 
 def main() -> None:

@@ -121,3 +121,23 @@ def best(labellings: list[NDArray[np.int64]], labels_for: Callable[[int], NDArra
         n_true = len(np.unique(y[y > 0]))
         scores.append((adjusted_rand_score(y[y > 0], labels_for(n_true)[y > 0]), n_true))
     return max(scores, key=lambda s: s[0])
+
+
+def set_rows(scores: list[Score], sets: list[LabelledSet]) -> list[str]:
+    """Format one row per data set, with the share of neighbours of the same label and the smallest strengths."""
+    lines = [
+        "| data set | samples | agreement | ARI | ARI, estimated number | true | found | weakest merges |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for labelled, s in zip(sets, scores, strict=True):
+        size, alike = labelled.neighbors.n_samples, neighbors_alike(labelled)
+        ari, weakest = f"{s.ari:.3f} | {s.ari_found:.3f}", " ".join(f"{f:.2f}" for f in s.weakest)
+        lines.append(f"| {labelled.name} | {size} | {alike:.2f} | {ari} | {s.true} | {s.found} | {weakest} |")
+    return lines
+
+
+def neighbors_alike(labelled: LabelledSet) -> float:
+    """Return how often a sample and one of its ten nearest neighbours share a label, in the first labelling."""
+    y = labelled.labellings[0]
+    alike = y[labelled.neighbors.collect(10).indices] == y[:, None]
+    return float(alike[y > 0].mean())

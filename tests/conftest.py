@@ -1,6 +1,9 @@
 import os
 
-os.environ["SCIPY_ARRAY_API"] = "1"  # read when scipy is imported: without it, scikit-learn skips a check
+# Read when scipy, OpenMP and BLAS are loaded, here and in the processes that tests start.
+os.environ["SCIPY_ARRAY_API"] = "1"  # without it, scikit-learn skips a check
+os.environ["OMP_NUM_THREADS"] = "1"  # on small data, threads wait more than they compute
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 from pathlib import Path
 
 import numpy as np
@@ -14,26 +17,37 @@ settings.register_profile(
 settings.load_profile("kfuse")
 
 
+def pytest_configure(config):
+    """Give each worker of xdist one stretch of the tests, so that a browser or a cluster starts in one of them only."""
+    if getattr(config.option, "dist", "no") == "load":
+        config.option.dist = "worksteal"
+
+
 def pytest_collection_modifyitems(items):
-    adapt_to_uncompiled_kernels(items)
-
-
-def adapt_to_uncompiled_kernels(items):
-    """Without compiled kernels, much data takes hours, and numpy warns where compiled code does not."""
-    if os.environ.get("NUMBA_DISABLE_JIT", "0") == "0":
-        return
+    is_compiled = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
     for item in items:
-        take_few_examples(item)
-        item.add_marker(pytest.mark.filterwarnings("ignore:.*encountered in scalar:RuntimeWarning"))
-        if item.get_closest_marker("large"):
-            item.add_marker(pytest.mark.skip(reason="takes long if kernels are not compiled"))
+        limit_examples(item, is_compiled)
+        if not is_compiled:
+            adapt_to_uncompiled_kernels(item)
 
 
-def take_few_examples(item, most=10):
+def limit_examples(item, is_compiled):
+    """Take a third of a test's generated examples, but no less than 20, and all of them if KFUSE_THOROUGH is set."""
     function = getattr(item, "function", None)
     chosen = getattr(function, "_hypothesis_internal_use_settings", None)
-    if chosen is not None and chosen.max_examples > most:
-        function._hypothesis_internal_use_settings = settings(chosen, max_examples=most)
+    if chosen is None or getattr(function, "has_its_examples", False):  # cases of one test share a function
+        return
+    function.has_its_examples = True
+    most = chosen.max_examples if os.environ.get("KFUSE_THOROUGH") else max(20, chosen.max_examples // 3)
+    most = min(most, chosen.max_examples if is_compiled else 10)
+    function._hypothesis_internal_use_settings = settings(chosen, max_examples=most)
+
+
+def adapt_to_uncompiled_kernels(item):
+    """Without compiled kernels, much data takes hours, and numpy warns where compiled code does not."""
+    item.add_marker(pytest.mark.filterwarnings("ignore:.*encountered in scalar:RuntimeWarning"))
+    if item.get_closest_marker("large"):
+        item.add_marker(pytest.mark.skip(reason="takes long if kernels are not compiled"))
 
 
 @pytest.fixture

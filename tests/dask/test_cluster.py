@@ -57,8 +57,10 @@ def test_an_interrupt_frees_the_cluster(client):
     X, is_over = make_blobs(20_000, centers=9, random_state=0)[0], threading.Event()
 
     def interrupt():
-        while not is_over.wait(6.0):
+        pause = 1.5
+        while not is_over.wait(pause):
             os.kill(os.getpid(), signal.SIGINT)
+            pause = 6.0
 
     interrupter = threading.Thread(target=interrupt)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # workers of xdist ignore interrupts

@@ -1,120 +1,20 @@
 """The report in a browser: opened from a file, without a network, used as a reader would."""
 
 import csv
-import io
 import itertools
-import os
 import re
-import shutil
 
 import numpy as np
-import pandas as pd
 import pytest
-from matplotlib.image import imread
-from sklearn.datasets import load_wine, make_blobs
-from sklearn.preprocessing import scale
+from sklearn.datasets import make_blobs
 
-from kfuse import KFuse, report
+from kfuse import KFuse
 from kfuse.datasets import make_shapes
 from kfuse.description import explain_number, sentences
-from kfuse.drawing.palette import COLOURS, DARK_COLOURS
-
-playwright = pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
+from kfuse.drawing.palette import COLOURS
+from tests.report.reading import colours_on_screen, downloaded, pixels_of, plain, slide_to
 
 NASTY = "</script><script>document.title='broken'</script>, \"quoted\" & <b>é</b> $$x$$"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = os.environ.get("KFUSE_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if found is None:
-        pytest.skip("no Chromium on the PATH: install it, or name it in KFUSE_CHROMIUM")
-    with playwright.sync_playwright() as running:
-        chromium = running.chromium.launch(executable_path=found, args=["--no-sandbox"])  # a container has none
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def show(browser, tmp_path):
-    """Open a report; at the end, nothing was complained about and nothing was fetched."""
-    contexts, said, fetched = [], [], []
-
-    def opened(model, X=None, *, device=None, **options):
-        context = browser.new_context(offline=True, **{"viewport": {"width": 1366, "height": 768}, **(device or {})})
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        page.on("console", lambda message: message.type in ("error", "warning") and said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: fetched.append(request.url))
-        path = report.write(model, X, tmp_path / "report.html", **options)
-        page.goto(path.as_uri())
-        page.wait_for_selector("body[data-ready=true]")
-        table_is_filled(page)
-        return page
-
-    yield opened
-    assert said == []
-    assert [url for url in fetched if not url.startswith(("file:", "blob:", "data:"))] == []
-    assert len([url for url in fetched if url.startswith("file:")]) == len(contexts)
-    for context in contexts:
-        context.close()
-
-
-def table_is_filled(page):
-    page.wait_for_selector("#table[aria-busy=false]")
-
-
-def slide_to(page, number):
-    """Move the slider as a reader with a keyboard does."""
-    slider = page.locator("#number")
-    slider.focus()
-    now = int(slider.input_value())
-    for _ in range(abs(number - now)):
-        slider.press("ArrowRight" if number > now else "ArrowLeft")
-    page.wait_for_function("number => kfuse.state().asked === number", arg=number)
-    table_is_filled(page)
-
-
-def downloaded(page, tmp_path):
-    with page.expect_download() as waiting:
-        page.click("#download")
-    path = tmp_path / waiting.value.suggested_filename
-    waiting.value.save_as(path)
-    return path
-
-
-def pixels_of(page):
-    """The picture of the samples on the screen, as one number per pixel."""
-    page.mouse.move(0, 0)
-    page.evaluate("scrollTo(0, 0)")  # the controls stay in sight, and would lie over the picture
-    page.wait_for_timeout(100)
-    picture = imread(io.BytesIO(page.locator("#samples").screenshot()))[..., :3]
-    return np.round(255 * picture).astype(int) @ [65536, 256, 1]
-
-
-def colours_on_screen(page, palette=COLOURS):
-    """The colours of the palette that the samples' picture has on the screen, as many as a reader would notice."""
-    pixels = pixels_of(page)
-    return [place for place, colour in enumerate(palette) if (pixels == int(colour[1:], 16)).sum() > 20]
-
-
-def plain(texts):
-    return [text.replace("\u00a0", " ") for text in texts]
-
-
-@pytest.fixture(scope="module")
-def shapes():
-    X, _ = make_shapes()
-    return KFuse().fit(X), X
-
-
-@pytest.fixture(scope="module")
-def wine():
-    X = load_wine(as_frame=True).data
-    return KFuse().fit(scale(X)), X
 
 
 def duplicated():
@@ -318,16 +218,6 @@ def test_every_sample_is_drawn_where_its_values_are(show, shapes):
         assert int(COLOURS[model.labels_[row]][1:], 16) in around or (around == 0x1A1A1A).any()  # or under a number
 
 
-@pytest.fixture(scope="module")
-def towns():
-    """A table with words, dates and gaps, of which two columns are clustered by."""
-    X, y = make_blobs(400, 2, centers=5, cluster_std=0.4, random_state=0)
-    table = pd.DataFrame(X, columns=["east", "north"]).assign(town=np.array(["A", "B", "C", "D", "<E>"])[y])
-    table["when"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(y, "D")
-    table.loc[::9, ["town", "north"]] = None
-    return KFuse(5).fit(X), table
-
-
 def test_categories_are_in_the_table_the_tip_and_the_colours(show, towns):
     model, table = towns
     page = show(model, table)
@@ -352,113 +242,6 @@ def test_categories_are_in_the_table_the_tip_and_the_colours(show, towns):
     assert f"{table['north'].isna().sum()} rows without a value on these axes are not drawn." in page.inner_text(
         "#selected"
     )
-
-
-def test_the_tip_shows_words_dates_and_gaps(show, towns):
-    model, table = towns
-    page = show(model, table)
-    box = page.locator("#samples").bounding_box()
-    for row in (0, 1):
-        x, y = page.evaluate("i => kfuse.place(i)", row)
-        page.mouse.move(box["x"] + x, box["y"] + y)
-        page.wait_for_selector("#tip")
-        found = int(re.match(r"row (\d+)", page.inner_text("#tip .name"))[1])
-        names, values = (page.locator(f"#tip {kind}").all_inner_texts() for kind in ("dt", "dd"))
-        shown = dict(zip(names, values, strict=True))
-        expected = table.loc[found]
-        assert shown["when"] == str(expected["when"].date())
-        assert shown["town"] == ("missing" if pd.isna(expected["town"]) else expected["town"])
-        assert (shown["north"] == "missing") == bool(pd.isna(expected["north"]))
-
-
-def test_the_lasso_selects_what_it_surrounds(show, shapes, tmp_path):
-    model, X = shapes
-    page = show(model, X)
-    places = np.array([page.evaluate("i => kfuse.place(i)", int(i)) for i in range(len(X))])
-    box = page.locator("#samples").bounding_box()
-    low, high = np.quantile(places, 0.3, axis=0), np.quantile(places, 0.7, axis=0)
-    page.click("#lasso")
-    corners = [(low[0], low[1]), (high[0], low[1]), (high[0], high[1]), (low[0], high[1])]
-    page.mouse.move(box["x"] + corners[0][0], box["y"] + corners[0][1])
-    page.mouse.down()
-    for x, y in corners[1:]:
-        page.mouse.move(box["x"] + x, box["y"] + y, steps=4)
-    page.mouse.up()
-    inside = ((places > low) & (places < high)).all(axis=1)
-    assert inside.sum() > 20
-    assert page.inner_text("#selected").startswith(f"Lasso: {inside.sum()} rows, ")
-    with page.expect_download() as waiting:
-        page.click("#rows")
-    waiting.value.save_as(tmp_path / "rows.csv")
-    rows, labels = np.loadtxt(tmp_path / "rows.csv", delimiter=",", skiprows=1, dtype=int).T
-    np.testing.assert_array_equal(rows, np.flatnonzero(inside))
-    np.testing.assert_array_equal(labels, model.labels_[inside])
-
-
-def test_the_keyboard_is_enough(show, shapes):
-    model, X = shapes
-    page = show(model, X)
-    page.locator("#sentences button").nth(1).focus()
-    page.keyboard.press("Enter")
-    assert page.inner_text("#selected") == f"Cluster 1: {(model.labels_ == 1).sum()} rows"
-    page.keyboard.press("Escape")
-    assert colours_on_screen(page) == list(range(model.n_clusters_))
-    before = page.evaluate("[kfuse.place(0), kfuse.place(1)]")
-    page.locator("#samples").focus()
-    page.keyboard.press("ArrowRight")
-    page.wait_for_function("x => kfuse.place(0)[0] < x - 39", arg=before[0][0])
-    page.keyboard.press("+")
-    apart = abs(before[1][0] - before[0][0])
-    page.wait_for_function("apart => Math.abs(kfuse.place(1)[0] - kfuse.place(0)[0]) > 1.2 * apart", arg=apart)
-    page.keyboard.press("0")
-    np.testing.assert_allclose(page.evaluate("[kfuse.place(0), kfuse.place(1)]"), before)
-
-
-def test_dragging_and_scrolling_move_and_zoom(show, shapes):
-    model, X = shapes
-    page = show(model, X)
-    box = page.locator("#samples").bounding_box()
-    x, y = page.evaluate("kfuse.place(0)")
-    page.mouse.move(box["x"] + 300, box["y"] + 200)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 350, box["y"] + 230, steps=5)
-    page.mouse.up()
-    page.wait_for_function(
-        "p => Math.hypot(kfuse.place(0)[0] - p[0] - 50, kfuse.place(0)[1] - p[1] - 30) < 4", arg=[x, y]
-    )
-    page.mouse.wheel(0, -400)
-    page.wait_for_function("x => Math.abs(kfuse.place(0)[0] - x) > 5", arg=x + 50)
-    page.click("#reset")
-    np.testing.assert_allclose(page.evaluate("kfuse.place(0)"), [x, y])
-
-
-def test_dark_follows_the_reader_and_the_button(show, shapes):
-    model, X = shapes
-    page = show(model, X, device={"color_scheme": "dark"})
-    assert colours_on_screen(page, DARK_COLOURS) == list(range(model.n_clusters_))
-    background = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
-    assert max(map(int, re.findall(r"\d+", background))) < 60
-    page.click("#theme")
-    assert colours_on_screen(page) == list(range(model.n_clusters_))
-
-
-PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
-
-
-def test_a_phone_shows_everything_without_sideways_scrolling(show, towns):
-    model, table = towns
-    page = show(model, table, device=PHONE)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    for part in ("#number", "#why", "#samples canvas", "#sentences", "#tree", "#curve", "#table"):
-        box = page.locator(part).bounding_box()
-        assert box["width"] > 100
-        assert box["x"] >= 0
-    place = page.evaluate("kfuse.place(0)")
-    page.locator("#samples").scroll_into_view_if_needed()
-    box = page.locator("#samples").bounding_box()
-    page.touchscreen.tap(box["x"] + place[0], box["y"] + place[1])
-    page.wait_for_selector("#tip")
-    assert page.inner_text("#selected").startswith("Cluster ")
 
 
 def test_many_clusters_have_their_numbers_on_the_plot(show):

@@ -13,7 +13,7 @@ from kfuse import memory
 from kfuse.tables import TableError, gate, reading
 from kfuse.tables.sizes import arrow, objects, parquet, separated, zstandard
 from kfuse.tables.sizes.errors import DamagedError
-from tests.tables.test_formats import FRAME
+from tests.tables.in_memory import FRAME
 
 N = 5000
 TABLES = {

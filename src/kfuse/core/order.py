@@ -1,7 +1,8 @@
-"""The comparisons by which ties are broken, each once, and disjoint sets; sorts elsewhere use the same keys.
+"""The comparisons by which ties are broken, each once, disjoint sets, and the members of labels in order.
 
 Neighbours are ordered by (distance, index), pairs of samples or sub-clusters by (value, smaller index, larger index).
-All orders are total, so no result depends on how a search happened to walk or on the number of threads.
+Sorts elsewhere use the same keys. All orders are total, so no result depends on how a search happened to walk or on the
+number of threads.
 """
 
 from __future__ import annotations
@@ -79,3 +80,19 @@ def labels_by_size(labels: NDArray[np.intp], weights: NDArray[np.float64] | None
     renumbered = labels.astype(np.intp)
     renumbered[kept] = rank[labels[kept]]
     return renumbered
+
+
+def members_of(labels: NDArray[np.intp]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the members of each label by ascending index, one label after the other, and where each begins."""
+    starts = np.append(0, np.cumsum(np.bincount(labels)))
+    members = np.empty(labels.size, dtype=np.int32)
+    put_together(labels, starts.copy(), members)
+    return members, starts
+
+
+@kernel
+def put_together(labels, positions, members):
+    """Put each member at the next position for its label."""
+    for member in range(labels.size):
+        members[positions[labels[member]]] = member
+        positions[labels[member]] += 1

@@ -37,6 +37,15 @@ class OnOneNode(NamedTuple):
         """The sub-cluster of each place, and what it climbs to."""
         return peaks.Basins(self.labels, self.representatives)
 
+    @property
+    def ends(self) -> links.Ends:
+        """What links take from the places."""
+        return links.Ends(self.labels, self.log_density, self.weights, self.counts, self.radius, self.radii)
+
+    def looked_at(self, k: int) -> scales.Scales:
+        """Return the distances at each scale, without those beyond a gap; the spreads are changed in place."""
+        return scales.without_gaps(scales.Scales(scales.counts_of_scales(k), self.radii, self.spreads), self.counts)
+
 
 def gather(described: list[Task], subclusters: Subclusters, boxes: Boxes) -> OnOneNode:
     """Bring what the fusion needs of every place to this node, box after box, so that it is here once."""
@@ -55,8 +64,7 @@ def _room_for(n_places: int, column: NDArray[Any], *, is_last: bool) -> NDArray[
 
 
 def _for_fusion(one: Rows, representatives: NDArray[np.int32], labels: NDArray[np.int32]) -> OnOneNode:
-    looked_at, k = scales.all_scales(one.distances), one.distances.shape[1]
-    radius = one.distances[np.arange(len(labels)), one.counts - 1] if k else np.zeros(len(labels))
+    looked_at, radius = scales.all_scales(one.distances), links.radius_of(one.distances, one.counts)
     of_place = labels.astype(np.intp), representatives.astype(np.intp), one.log_density, one.counts, one.weights
     return OnOneNode(*of_place, radius, looked_at.radii, looked_at.spreads)
 
@@ -65,11 +73,9 @@ def link(here: OnOneNode, described: list[Task], subclusters: Subclusters, boxes
     """Link the sub-clusters, so that all of them are connected."""
     if k == 0:  # one place
         nobody = NeighborBlock(np.arange(1), np.empty((1, 0), np.int32), np.empty((1, 0)))
-        counts = np.zeros(1, np.int32)
-        return links.links_between(nobody, counts, here.radii, here.labels, here.log_density, here.weights)
+        return links.links_between(nobody, here.ends)
     graph = links_between(described, subclusters, boxes)
-    search = BridgeSearch(boxes, subclusters)
-    return bridges.with_bridges(graph, search, k, here.radius, here.radii, here.log_density, here.weights, here.labels)
+    return bridges.with_bridges(graph, BridgeSearch(boxes, subclusters), k, here.ends)
 
 
 def undo(
@@ -82,13 +88,20 @@ def undo(
     execution: Execution,
 ) -> adaptive.Undone:
     """Order the merges, and collect what tells the number of clusters."""
-    looked_at = scales.Scales(scales.counts_of_scales(found.n_neighbors), here.radii, here.spreads)
-    looked_at = scales.without_gaps(looked_at, here.counts)
 
     def count(parts: islands.Parts) -> int:
         return _count_islands(found, boxes, parts, execution)
 
-    return adaptive.undo(merges, graph, here.basins, looked_at, here.log_density, natural_value, found.dimension, count)
+    return adaptive.undo(
+        merges,
+        graph,
+        here.basins,
+        here.looked_at(found.n_neighbors),
+        here.log_density,
+        natural_value,
+        found.dimension,
+        count,
+    )
 
 
 def _count_islands(found: Described, boxes: Boxes, parts: islands.Parts, execution: Execution) -> int:

@@ -79,7 +79,7 @@ def fit(chunks: Chunks, rows_per_box: int, execution: Execution) -> Fitted:
     with stage("merging"):
         here = fusion.gather(described.rows, subclusters, boxes)
         graph = fusion.link(here, described.rows, subclusters, boxes, k)
-        merges = adaptive.merge(graph, here.log_density, here.weights, here.labels, execution)
+        merges = adaptive.merge(graph, here.ends, execution)
     with stage("number of clusters"):
         merged = fusion.undo(merges, graph, here, described, boxes, found.natural_value, execution)
         place = np.concatenate(results(ordered.places))

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core.adaptive import links
-from kfuse.core.adaptive.links import Links, NeighborLists, links_from, members_of
+from kfuse.core.adaptive.links import Links, NeighborLists, links_from
+from kfuse.core.order import members_of
 from kfuse.dask.boxes import Boxes
 from kfuse.dask.climbing import Subclusters
 from kfuse.dask.exchange import Halos, View

@@ -105,12 +105,36 @@ def test_the_number_of_cells_next_to_one_tells_the_dimension(shape, lowest, high
     assert all(lowest <= dimension <= highest for dimension in dimensions)
 
 
-@pytest.mark.parametrize(("n_features", "apart"), [(1, 4.0), (2, 3.0)])
-def test_a_shallow_valley_between_many_samples_is_seen(n_features, apart):
+@pytest.mark.large
+@pytest.mark.parametrize(("n_features", "apart", "n_samples"), [(1, 4.0, 10_000), (2, 3.0, 30_000)])
+def test_a_shallow_valley_between_many_samples_is_seen(n_features, apart, n_samples):
     for seed in range(3):
-        X = np.random.default_rng(seed).normal(size=(10_000, n_features))
-        X[:5000, 0] += apart
+        X = np.random.default_rng(seed).normal(size=(n_samples, n_features))
+        X[: n_samples // 2, 0] += apart
         assert KFuse().fit(X).n_clusters_ == 2
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("thickness", [0.05, 0.15])
+def test_a_ring_of_many_samples_stays_one_cluster_where_cells_are_as_wide_as_it_is(thickness):
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        angle = rng.uniform(0, 2 * np.pi, 30_000)
+        X = np.c_[np.cos(angle), np.sin(angle)] + rng.normal(0, thickness, (30_000, 2))
+        assert KFuse().fit(X).n_clusters_ == 1
+
+
+def test_samples_count_less_where_the_density_is_rough_and_as_they_are_where_it_is_smooth():
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, 2 * np.pi, 30_000)
+    ring = np.c_[np.cos(angle), np.sin(angle)] + rng.normal(0, 0.05, (30_000, 2))
+    smooth, rough = levels_of(rng.random((30_000, 2)))[1], levels_of(ring)[1]
+
+    def share(level):
+        return (level.counted / np.minimum(level.around, level.n_samples)).max()
+
+    assert min(share(level) for level in smooth if level.n_samples < 2000) > 0.9
+    assert min(share(level) for level in rough if level.n_samples < 2000) < 0.5
 
 
 def test_more_samples_make_the_evidence_for_a_valley_grow():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import f as f_distribution
 
 from kfuse.core import adaptive
-from kfuse.core.adaptive import density, peaks, valleys
+from kfuse.core.adaptive import density, links, peaks, valleys
 from kfuse.core.adaptive import scales as chosen
 from kfuse.core.adaptive.neighborhoods import own_neighborhoods
 from kfuse.core.execution import SERIAL
@@ -25,8 +25,9 @@ class Graph:
         rho = self.log_density = density.log_density(self.nearest.distances).values
         self.labels = peaks.climb(self.nearest.indices, own.counts, rho, 9).labels
         self.scales = chosen.choose_scales(self.nearest.distances, own.counts)
-        radii = self.scales.radii
-        self.links = adaptive.link(table, self.nearest, own.counts, radii, rho, np.ones(len(rho)), self.labels, SERIAL)
+        radius = links.radius_of(self.nearest.distances, own.counts)
+        ends = links.Ends(self.labels, rho, np.ones(len(rho)), own.counts, radius, self.scales.radii)
+        self.links = adaptive.link(table, self.nearest, ends, SERIAL)
         self.selection = valleys.Selection.of(
             self.scales, valleys.levels_beyond(self.links, self.labels, self.scales, rho), len(X)
         )

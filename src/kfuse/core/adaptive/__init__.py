@@ -68,9 +68,10 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
     with stage("sub-clusters"):
         basins = peaks.climb(nearest.indices, own.counts, rho.values, found.natural_value, execution)
     with stage("merging"):
-        weights = distinct.weight
-        graph = link(neighbors, nearest, own.counts, looked_at.radii, rho.values, weights, basins.labels, execution)
-        merges = merge(graph, rho.values, weights, basins.labels, execution)
+        radius = links.radius_of(nearest.distances, own.counts)
+        ends = links.Ends(basins.labels, rho.values, distinct.weight, own.counts, radius, looked_at.radii)
+        graph = link(neighbors, nearest, ends, execution)
+        merges = merge(graph, ends, execution)
 
     def count_islands(parts: islands.Parts) -> int:
         return islands.count_islands(nearest, neighbors.distances, parts, own.dimension, execution)
@@ -95,35 +96,17 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
     )
 
 
-def link(
-    neighbors: NeighborTable,
-    nearest: NeighborBlock,
-    counts: NDArray[np.int32],
-    radii: NDArray[np.float64],
-    log_density: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    labels: NDArray[np.intp],
-    execution: Execution,
-) -> links.Links:
+def link(neighbors: NeighborTable, nearest: NeighborBlock, ends: links.Ends, execution: Execution) -> links.Links:
     """Link the sub-clusters, so that all of them are connected."""
-    graph = links.links_between(nearest, counts, radii, labels, log_density, weights, execution)
+    graph = links.links_between(nearest, ends, execution)
     k = nearest.indices.shape[1]
-    if k == 0:  # one sample
-        return graph
-    radius = nearest.distances[np.arange(labels.size), counts - 1]
-    return bridges.with_bridges(graph, neighbors.search, k, radius, radii, log_density, weights, labels)
+    return graph if k == 0 else bridges.with_bridges(graph, neighbors.search, k, ends)
 
 
-def merge(
-    graph: links.Links,
-    log_density: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    labels: NDArray[np.intp],
-    execution: Execution,
-) -> fusion.Merges:
+def merge(graph: links.Links, ends: links.Ends, execution: Execution) -> fusion.Merges:
     """Merge sub-clusters, the pair with the largest index first, down to one."""
-    sizes = np.bincount(labels, weights=weights).astype(np.float64)
-    log_densities = np.bincount(labels, weights=weights * log_density).astype(np.float64)
+    sizes = np.bincount(ends.labels, weights=ends.weights).astype(np.float64)
+    log_densities = np.bincount(ends.labels, weights=ends.weights * ends.log_density).astype(np.float64)
     return fusion.agglomerate(graph, fusion.Nodes(sizes, log_densities), execution)
 
 

@@ -12,25 +12,17 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from kfuse.core.adaptive.links import Links
+from kfuse.core.adaptive.links import Ends, Links
 from kfuse.core.search import Bridges, NeighborSearch
 
 
-def with_bridges(
-    links: Links,
-    search: NeighborSearch,
-    n_neighbors: int,
-    radius: NDArray[np.float64],
-    radii: NDArray[np.float64],
-    log_density: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    labels: NDArray[np.intp],
-) -> Links:
+def with_bridges(links: Links, search: NeighborSearch, n_neighbors: int, ends: Ends) -> Links:
     """Add links that connect the components of the graph of sub-clusters.
 
     A bridge counts as a link that shares one of `n_neighbors`. Its level decreases with its length, in units of the
-    larger `radius` of the neighbourhoods at its ends.
+    larger radius of the neighbourhoods at its ends.
     """
+    labels, radius, radii, log_density = ends.labels, ends.radius, ends.radii, ends.log_density
     component = components(links.first, links.second, int(labels.max()) + 1)
     bridges = shortest_bridges(search, component[labels])
     if not bridges.first.size:
@@ -38,7 +30,7 @@ def with_bridges(
     with np.errstate(divide="ignore"):
         covered = np.maximum(radius[bridges.first], radius[bridges.second]) / bridges.distance
     covered = np.clip(covered, np.finfo(float).tiny, 1.0)
-    root_weights = np.sqrt(weights)
+    root_weights = np.sqrt(ends.weights)
     weight = 1.0 / (n_neighbors + 1) ** 2 * (root_weights[bridges.first] * root_weights[bridges.second])
     level = np.minimum(log_density[bridges.first], log_density[bridges.second]) + np.log(covered)
     gap = np.maximum(np.maximum(radii[bridges.first], radii[bridges.second]), bridges.distance[:, None])

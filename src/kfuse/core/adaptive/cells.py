@@ -7,6 +7,11 @@ that its relative error is about 1 / sqrt(M), as that of a neighbourhood of M sa
 the two touch for their size, so that cells are compact; averaging over the cells around removes most of what depends on
 where their borders happen to lie.
 
+What does remain is an error that more samples do not reduce: across a ring about as wide as its cells, the density of a
+cell depends on how much of the rim is in it. It shows as roughness. Where the density is smooth, a cell differs from
+the mean of those next to it by about the same amount everywhere; where cells are as wide as the structures in the data,
+by ever other amounts, of more variance than M samples make by chance. Then M counts as less, in the same proportion.
+
 Two cells are next to each other at scale M if the gap between them, as far as one must see to cross it, is no wider
 than M samples reach. In one dimension a cell has two others next to it, in a plane five or six: the number tells the
 dimension of the data at that scale.
@@ -20,12 +25,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.adaptive.links import NONE, Links, members_of
+from kfuse.core.adaptive.links import NONE, Links
 from kfuse.core.kernels import kernel
+from kfuse.core.order import members_of
 
 FEWEST_PLACES = 4.0  # of M samples each, for two peaks and a saddle between them
 LEAST_PAIRED = 0.05  # the share of cells below which pairing up has come to an end
 SIDES_OF_A_LINE, SIDES_PER_DIMENSION = 2.0, 2.5  # how many cells are next to one, on average
+ROUGHNESS = 0.4  # M times the variance of a cell's difference from those next to it: at most, if the density is smooth
 LOWEST = -600.0  # of log-densities: e to the power of this is still a number
 
 
@@ -51,6 +58,7 @@ class Level(NamedTuple):
     standing: NDArray[np.intp]  # the sub-cluster of each cell that stands for it: the one with the most mass
     size: NDArray[np.float64]
     around: NDArray[np.float64]  # the samples of a cell and of those next to it
+    counted: NDArray[np.float64]  # how many independent samples these are worth: at most M
     log_density: NDArray[np.float64]  # of each cell, and of those next to it
     first: NDArray[np.int32]
     second: NDArray[np.int32]
@@ -122,11 +130,23 @@ def _level(cells: Cells, is_next: NDArray[np.bool_], count: int, dimension: floa
         cells.standing,
         cells.size,
         around,
+        np.minimum(around, median) * ROUGHNESS / max(ROUGHNESS, median * _roughness(density, a, b, sides)),
         density,
         cells.first,
         cells.second,
         between,
     )
+
+
+def _roughness(
+    density: NDArray[np.float64], a: NDArray[np.int32], b: NDArray[np.int32], sides: NDArray[np.intp]
+) -> float:
+    """Return the variance of the difference between a cell and the mean of those next to it, over the denser half.
+
+    In the sparser half, cells grow outwards, and these differences with them, whether the density is smooth or not.
+    """
+    beside = (_sums(a, density[b], density.size) + _sums(b, density[a], density.size)) / np.maximum(sides, 1)
+    return float(np.var((density - beside)[density >= np.median(density)]))
 
 
 def _pair_up(cells: Cells, is_next: NDArray[np.bool_]) -> NDArray[np.intp]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from kfuse.core.execution import SERIAL, Execution
 from kfuse.core.kernels import inner_kernel, kernel
-from kfuse.core.order import is_within
+from kfuse.core.order import is_within, members_of
 from kfuse.core.search import NeighborBlock
 
 NONE = -1
@@ -35,6 +35,17 @@ class Links(NamedTuple):
     gap: NDArray[np.float64]  # (n_links, n_scales): how far one must see to cross, see `valleys`
 
 
+class Ends(NamedTuple):
+    """What links take from the places that they connect."""
+
+    labels: NDArray[np.intp]  # the sub-cluster
+    log_density: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    counts: NDArray[np.int32]  # the size of the neighbourhood
+    radius: NDArray[np.float64]  # of the neighbourhood: the distance of its last member
+    radii: NDArray[np.float64]  # (n_places, n_scales): the distance to the M-th neighbour
+
+
 class NeighborLists(NamedTuple):
     """The neighbourhood of each sample, and its last member once more, where it is quickly found."""
 
@@ -47,28 +58,27 @@ class NeighborLists(NamedTuple):
     root_weights: NDArray[np.float64]  # the square root of the weight of each place
 
 
-def links_between(
-    nearest: NeighborBlock,
-    counts: NDArray[np.int32],
-    radii: NDArray[np.float64],
-    labels: NDArray[np.intp],
-    log_density: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    execution: Execution = SERIAL,
-) -> Links:
-    """Sum up the links between each two sub-clusters; `counts` are the sizes of the neighbourhoods."""
-    if nearest.indices.shape[1] == 0:  # one sample
-        return _link_buffers(0, radii.shape[1])
-    members, starts = members_of(labels)
-    last = np.arange(labels.size), counts - 1
-    farthest = nearest.indices[last], nearest.distances[last]
-    lists = NeighborLists(counts, nearest.indices, nearest.distances, *farthest, radii, np.sqrt(weights))
+def radius_of(distances: NDArray[np.float64], counts: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return the distance of the last member of each neighbourhood."""
+    if distances.shape[1] == 0:  # one place
+        return np.zeros(counts.size)
+    return np.asarray(distances[np.arange(counts.size), counts - 1])
+
+
+def links_between(nearest: NeighborBlock, ends: Ends, execution: Execution = SERIAL) -> Links:
+    """Sum up the links between each two sub-clusters."""
+    if nearest.indices.shape[1] == 0:  # one place
+        return _link_buffers(0, ends.radii.shape[1])
+    members, starts = members_of(ends.labels)
+    n_places = ends.labels.size
+    farthest = nearest.indices[np.arange(n_places), ends.counts - 1], ends.radius
+    lists = NeighborLists(ends.counts, nearest.indices, nearest.distances, *farthest, ends.radii, np.sqrt(ends.weights))
 
     def add_up(start: int, stop: int) -> Links:
         begin, end = np.searchsorted(starts[:-1], [start, stop])
-        return links_from(members, starts, begin, end, lists, labels, log_density)
+        return links_from(members, starts, begin, end, lists, ends.labels, ends.log_density)
 
-    found = execution.over_ranges(add_up, labels.size, max(SAMPLES_PER_PART, labels.size // 64))
+    found = execution.over_ranges(add_up, n_places, max(SAMPLES_PER_PART, n_places // 64))
     return both_ways(found, starts.size - 1)
 
 
@@ -101,22 +111,6 @@ def _link_buffers(count: int, n_scales: int) -> Links:
     """Return buffers that take memory only where they are written."""
     ends = np.empty(count, np.int32), np.empty(count, np.int32)
     return Links(*ends, np.empty(count), np.empty(count), np.empty((count, n_scales)))
-
-
-def members_of(labels: NDArray[np.intp]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the members of each sub-cluster by ascending index, one sub-cluster after the other, and their starts."""
-    starts = np.append(0, np.cumsum(np.bincount(labels)))
-    members = np.empty(labels.size, dtype=np.int32)
-    put_together(labels, starts.copy(), members)
-    return members, starts
-
-
-@kernel
-def put_together(labels, positions, members):
-    """Put each sample at the next position for its label."""
-    for sample in range(labels.size):
-        members[positions[labels[sample]]] = sample
-        positions[labels[sample]] += 1
 
 
 @kernel

@@ -129,7 +129,7 @@ def _of_cells(level: cells.Level, scale: int, n_subclusters: int, selection: Sel
     """Compute the evidence for the peak of each cell, on behalf of the sub-cluster that stands for it."""
     lowest, gap = np.exp(-level.log_density), np.exp(-level.log_density_between)
     ends = peaks_end(level.first, level.second, gap, lowest, level.size, np.zeros(level.size.size))
-    chance = surprise(np.log(ends.ratio), level.around) - corrections(selection, scale, ends.size)
+    chance = surprise(np.log(ends.ratio), level.counted) - corrections(selection, scale, ends.size)
     is_tested = (ends.size >= level.n_samples) & (level.around >= level.n_samples / 2.0)
     evidence = np.full(n_subclusters, -np.inf)
     evidence[level.standing] = np.where(np.isnan(ends.ratio), np.inf, np.where(is_tested, chance, -np.inf))
