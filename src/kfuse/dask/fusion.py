@@ -44,7 +44,7 @@ class OnOneNode(NamedTuple):
         return links.Ends(self.labels, self.log_density, self.weights, self.counts, self.radius, self.radii)
 
     def looked_at(self, k: int) -> scales.Scales:
-        """Return the scales that k neighbours are enough for."""
+        """Return the distances at each scale, without those beyond a gap; the spreads are changed in place."""
         return scales.without_gaps(scales.Scales(scales.counts_of_scales(k), self.radii, self.spreads), self.counts)
 
 
