@@ -37,7 +37,8 @@ class KeptTable(NeighborTable):
         """Return the k nearest neighbours of every sample, and keep them."""
         if self._kept is None or self._kept.indices.shape[1] < k:
             self._kept = super().collect(k)
-        return super().collect(k)
+        rows, indices, distances = self._kept
+        return NeighborBlock(rows, indices[:, :k], distances[:, :k])
 
     def subset(self, kept: NDArray[np.intp]) -> KeptTable:
         """Return the table of the distinct samples, the only subset that a fit requests."""

@@ -134,6 +134,12 @@ def test_columns_are_dropped_in_place_unless_something_else_refers_to_them(k, is
         assert found.ctypes.data == address
 
 
+def test_columns_of_a_part_of_another_array_are_left_in_place():
+    whole = np.random.default_rng(7).random((100, 20))
+    expected = whole[:, :5].copy()
+    np.testing.assert_array_equal(table.narrowed([whole[:, :9]], 5), expected)
+
+
 def test_a_table_keeps_the_last_number_of_neighbours():
     X = np.random.default_rng(8).random((300, 3))
     kept = NeighborTable(KDTreeSearch(EuclideanDistances(X)))

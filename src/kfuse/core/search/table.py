@@ -121,7 +121,8 @@ def narrowed(arrays: list[NDArray[Any]], k: int) -> NDArray[Any]:
     """
     array = arrays.pop(0)
     n_rows, width = array.shape
-    if k in (0, width) or sys.getrefcount(array) > 2:  # `array`, and the argument of this call
+    is_shared = array.base is not None or sys.getrefcount(array) > 2  # `array`, and the argument of this call
+    if k in (0, width) or is_shared:
         return array[:, :k]
     for start in range(0, n_rows, ROWS_AT_A_TIME):
         part = array[start : start + ROWS_AT_A_TIME, :k].ravel()
