@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,9 @@ templates_path = ["_templates"]
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
-# Gallery: every script in examples/ is executed during the build, in this order.
+# Gallery: every script in examples/ is executed during the build, in this order. That of the cells needs scanpy, which
+# is too large for the documentation alone: without it, that page shows the code only.
+NOT_RUN = r"(?!cells)" if find_spec("scanpy") is None else ""
 GALLERY_ORDER = (
     "plot_shapes.py",
     "plot_number_of_clusters.py",
@@ -62,7 +65,10 @@ GALLERY_ORDER = (
     "plot_digits.py",
     "plot_colours.py",
     "plot_text.py",
+    "plot_topics.py",
+    "plot_cells.py",
     "plot_places.py",
+    "plot_weights.py",
     "plot_graph.py",
     "plot_million.py",
     "plot_compare_methods.py",
@@ -77,7 +83,7 @@ def position_in_gallery(name: str) -> tuple[int, str]:
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
-    "filename_pattern": r"[/\\]plot_",
+    "filename_pattern": rf"[/\\]plot_{NOT_RUN}",
     "within_subsection_order": "conf.position_in_gallery",
     "abort_on_example_error": True,
     "backreferences_dir": "gallery/backreferences",

@@ -18,11 +18,13 @@ model = KFuse().fit(digits.data)
 model.n_clusters_
 
 # %%
-# All pixels have the same unit, so no scaling is needed. The contrast says how clear the
-# number of clusters is: not very, as in most high-dimensional data.
+# All pixels have the same unit, so no scaling is needed. The p-value says how sure the weakest
+# border of each number is, and the sign what shows it. In many dimensions, that is
+# often islands: parts that few nearest neighbours leave.
 
 for suggestion in model.tree_.suggest(3):
-    print(f"{suggestion.n_clusters:2d} clusters: contrast {suggestion.contrast:.2f}")
+    n_clusters, p_value, sign = suggestion.n_clusters, suggestion.p_value, suggestion.sign
+    print(f"{n_clusters:2d} clusters: p = {p_value:.1g}, {sign}")
 
 # %%
 # Inspecting the clusters

@@ -26,10 +26,15 @@ model.n_clusters_
 # ``strongest_border`` is the strength of the strongest border between clusters,
 # ``weakest_inside`` that of the weakest merge inside a cluster; 1 is typical, 0 is no
 # connection. For a clear number, the first is near 0 and the second near or above 1.
+# ``p_value`` is about the weakest border that the number draws: at most about the chance
+# that data without clusters has one as clear. It says that the borders are there, not that
+# there are no others: ``next_split`` is what a sixth cluster would split off.
 
 for suggestion in model.tree_.suggest(3):
     print(
-        f"{suggestion.n_clusters:2d} clusters: contrast {suggestion.contrast:.2f}, "
+        f"{suggestion.n_clusters:2d} clusters: "
+        f"p = {suggestion.p_value:.1g} ({suggestion.sign}), "
+        f"contrast {suggestion.contrast:.2f}, "
         f"strongest border {suggestion.strongest_border:.2f}, "
         f"weakest inside {suggestion.weakest_inside:.2f}"
     )
@@ -51,12 +56,13 @@ ax = dendrogram(model)
 # Two plausible answers
 # ---------------------
 # Iris has three species, two of which overlap. The model finds two, and three is the second
-# suggestion: the data supports both, so look at more than the first one.
+# suggestion. Its contrast is fair, but 150 samples do not prove the border: the p-value is 1.
 
 iris = load_iris(as_frame=True)
 model = KFuse().fit(iris.data)
 for suggestion in model.tree_.suggest(3):
-    print(f"{suggestion.n_clusters:2d} clusters: contrast {suggestion.contrast:.2f}")
+    p_value, contrast = suggestion.p_value, suggestion.contrast
+    print(f"{suggestion.n_clusters:2d} clusters: p = {p_value:.1g}, contrast {contrast:.2f}")
 
 # %%
 # ``cut`` returns the labels for any number, without another fit.

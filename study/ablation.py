@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import math
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -274,7 +275,8 @@ def unseen(*_: Any) -> int:
 
 def level(value: float) -> tuple[Change, ...]:
     """Change the level of significance."""
-    return ((valleys, "LEVEL", value), (n_clusters, "LEVEL", value))
+    needed = -math.log(value)
+    return ((valleys, "NEEDED", needed), (n_clusters, "NEEDED", needed))
 
 
 def constant_median(_: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -76,7 +76,7 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         ``tree_.suggest()`` with the best numbers, ``tree_.to_linkage()`` for scipy's dendrogram, ``tree_.to_frame()``.
     probabilities_ : ndarray of shape (n_samples,)
         The membership of each sample in its own cluster, from 0 to 1; 0 for noise. It is computed when it is first
-        asked for, like the next four.
+        asked for, like the next five.
     memberships_ : ndarray of shape (n_samples, `n_clusters_`)
         The membership of each sample in each cluster, as `predict_proba` gives it.
     outlier_scores_ : ndarray of shape (n_samples,)
@@ -85,6 +85,10 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         True for noise.
     exemplars_ : list of ndarray
         The indices of the most typical samples of each cluster: its density peaks, at most ten, the densest first.
+    cluster_persistence_ : ndarray of shape (`n_clusters_`,)
+        How sure each cluster is, from 0 to 1: 1 less the p-value of the least sure border that sets it apart from its
+        neighbours, as :class:`~kfuse.tree.Suggestion` explains it. It is near 0 for clusters that the data does not
+        show, and 1 for a single one, which has no border. Not there with ``fusion="paper"``.
     subcluster_labels_ : ndarray of shape (n_samples,)
         The sub-cluster of each sample.
     representatives_ : ndarray of shape (n_samples,)

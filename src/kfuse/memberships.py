@@ -139,6 +139,18 @@ class MembershipMixin:
             found.append(peaks if peaks.size else members[:1])
         return found
 
+    @property
+    def cluster_persistence_(self) -> NDArray[np.float64]:
+        """How sure each cluster is, from 0 to 1: 1 less the p-value of the least sure border that sets it apart."""
+        check_is_fitted(self, "tree_")
+        if self.tree_.borders is None:
+            raise AttributeError(
+                "The printed algorithm does not judge borders: use fusion='adaptive' for cluster_persistence_."
+            )
+        clusters = self._division.clusters
+        found: NDArray[np.float64] = self.tree_.persistence(np.where(clusters == self.n_clusters_, NOISE, clusters))
+        return found
+
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the membership of samples in each cluster; the largest is that of the cluster that `predict` gives.
 

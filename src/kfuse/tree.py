@@ -9,39 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core.adaptive import n_clusters as number_of_clusters
+from kfuse.core.adaptive.support import NO_CLUSTER, NO_SIGN, Support, persistence, support
 from kfuse.core.dendrogram import nodes_after_merges, sizes_of_nodes
 from kfuse.core.large_clusters import cut_large
 from kfuse.core.order import labels_by_size
+from kfuse.suggestion import Split, Suggestion
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from kfuse.core.result import Borders, Result
-
-
-class Suggestion(NamedTuple):
-    """A number of clusters, and how clearly the data has it.
-
-    Strengths are multiples of what is usual for a merge of that size: 1 is usual, 0 is no connection. One cluster has
-    no border, so its contrast is that of the weakest merge with no connection, and compares with no other.
-
-    Attributes
-    ----------
-    n_clusters : int
-        The number of clusters.
-    contrast : float
-        From 0 to 1: the difference between the two strengths below, each as s / (1 + s). The larger, the clearer;
-        0 if a merge that this number keeps is no stronger than one that it undoes.
-    strongest_border : float
-        The strength of the strongest merge that this number undoes.
-    weakest_inside : float
-        The strength of the weakest merge that this number keeps.
-    """
-
-    n_clusters: int
-    contrast: float
-    strongest_border: float
-    weakest_inside: float
 
 
 class FusionTree(NamedTuple):
@@ -95,6 +72,11 @@ class FusionTree(NamedTuple):
     def strength(self) -> NDArray[np.float64] | None:
         """Each merge compared with what is usual for its size: 1 is usual, 0 is no connection; None with "paper"."""
         return None if self.borders is None else self.borders.strength
+
+    @property
+    def p_value(self) -> NDArray[np.float64] | None:
+        """How likely data without clusters has a border as pronounced as that at each merge; None with "paper"."""
+        return None if self.borders is None else support(self.borders).p_value
 
     def __repr__(self) -> str:
         return f"FusionTree(n_samples={self.sizes[-1]}, n_leaves={self.n_leaves}, most_clusters={self.most_clusters})"
@@ -234,12 +216,11 @@ class FusionTree(NamedTuple):
         >>> tree.choose(1, 9), 4 <= tree.choose(4, 9) <= 9
         (2, True)
         """
-        ranked = self.suggest(max(1, self.leaf_labels.size))
-        best = ranked[0].n_clusters
-        for one in ranked:
-            if least <= one.n_clusters <= most and (one.n_clusters == best or one.contrast > 0):
+        first, *others = self._ranked(max(1, self.leaf_labels.size))
+        for one in (first, *sorted(others, key=lambda other: -other.contrast)):
+            if least <= one.n_clusters <= most and (one is first or one.contrast > 0):
                 return one.n_clusters
-        return min(max(best, least), most)
+        return min(max(first.n_clusters, least), most)
 
     def suggest(self, n: int = 5) -> list[Suggestion]:
         """Rank the best numbers of clusters; the first is the one that ``n_clusters="auto"`` takes.
@@ -252,7 +233,8 @@ class FusionTree(NamedTuple):
         Returns
         -------
         list of Suggestion
-            The numbers with the evidence for them, the best first, the others by decreasing contrast.
+            The numbers with the evidence for them, the best first. The others go by their step of log-strength, which
+            counts less the larger the p-value, and where it counts nothing by decreasing contrast.
 
         Examples
         --------
@@ -260,16 +242,81 @@ class FusionTree(NamedTuple):
         >>> from kfuse import KFuse
         >>> X, _ = make_moons(300, noise=0.05, random_state=0)
         >>> best = KFuse().fit(X).tree_.suggest()[0]
-        >>> best.n_clusters, best.strongest_border < best.weakest_inside
-        (2, True)
+        >>> best.n_clusters, best.strongest_border < best.weakest_inside, best.p_value < 0.001
+        (2, True, True)
+        >>> best.weakest_border
+        (150, 150)
         """
         if n < 1:
             raise ValueError(f"n must be at least 1, got {n}.")
+        seen = support(self._judged())
+        return [Suggestion(*one, *self._seen_at(one.n_clusters, seen)) for one in self._ranked(n)]
+
+    def _judged(self) -> Borders:
         if self.borders is None:
             raise ValueError(
                 "The printed algorithm gives no number of clusters: use fusion='adaptive' for suggestions."
             )
-        return [Suggestion(*s) for s in number_of_clusters.suggest(self.borders, self.leaf_labels.size, n)]
+        return self.borders
+
+    def _ranked(self, n: int) -> list[number_of_clusters.Evidence]:
+        borders = self._judged()
+        return number_of_clusters.suggest(borders, support(borders).of_numbers(), self.leaf_labels.size, n)
+
+    def _seen_at(self, n_clusters: int, seen: Support) -> tuple[float, str, tuple[int, int] | None, Split | None]:
+        """Return what a suggestion says about the weakest border of a number, and about the next one."""
+        following = self.n_leaves - 1 - n_clusters
+        split = None if following < 0 else Split(self._label_of(following, n_clusters), self._sides(following))
+        if n_clusters == 1:
+            return np.nan, NO_SIGN, None, split
+        weakest = seen.weakest(n_clusters)
+        return float(seen.p_value[weakest]), str(seen.sign[weakest]), self._sides(weakest), split
+
+    def _sides(self, merge: int) -> tuple[int, int]:
+        smaller, larger = sorted(self.sizes[self.children[merge]].tolist())
+        return larger, smaller
+
+    def _label_of(self, merge: int, n_clusters: int) -> int:
+        """Return the label that the cut into so many clusters gives to the samples of a merge."""
+        first = np.empty(self.n_leaves, dtype=np.intp)
+        first[self.leaf_labels[::-1]] = np.arange(self.leaf_labels.size)[::-1]  # the first sample is written last
+        nodes = nodes_after_merges(self.children[: self.n_leaves - n_clusters], self.n_leaves)
+        order, weight = np.argsort(first), np.bincount(self.leaf_labels, self.sample_weight, self.n_leaves)
+        labels = labels_by_size(nodes[order], weight[order].astype(np.float64))
+        return int(labels[np.argmax(nodes[order] == self.n_leaves + merge)])
+
+    def persistence(self, clusters: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return how sure each cluster is: 1 less the p-value of the least sure border that sets it apart.
+
+        Parameters
+        ----------
+        clusters : ndarray of shape (n_samples,)
+            The cluster of each sample, as `cut` or `cut_large` gives it; -1 belongs to none.
+
+        Returns
+        -------
+        ndarray of shape (n_clusters,)
+            From 0 to 1, for each cluster. A single cluster has no border, so that nothing is in doubt: 1.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_moons
+        >>> from kfuse import KFuse
+        >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+        >>> tree = KFuse().fit(X).tree_
+        >>> (tree.persistence(tree.cut(2)) > 0.99).tolist(), (tree.persistence(tree.cut(9)) > 0.99).any().item()
+        ([True, True], False)
+        """
+        sure = 1.0 - support(self._judged()).p_value
+        stays = np.flatnonzero(self.leaving < 0)  # type: ignore[operator]
+        of_leaf = np.full(self.n_leaves, NO_CLUSTER)
+        of_leaf[self.leaf_labels[stays]] = clusters[stays]
+        n_clusters = int(clusters.max(initial=NO_CLUSTER)) + 1
+        found = persistence(of_leaf[self.edges], sure, n_clusters)
+        leaves = clusters != of_leaf[self.leaf_labels]  # no sign speaks for samples that leave a sub-cluster
+        for ends in (clusters[leaves], of_leaf[self.leaf_labels[leaves]]):
+            found[ends[ends != NO_CLUSTER]] = 0.0
+        return found
 
     def to_linkage(self) -> NDArray[np.float64]:
         """Return the tree as a linkage matrix for scipy's dendrogram.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from kfuse.core.adaptive import valleys
+from kfuse.core.adaptive import significance
 from study.calibration import pictures, tables
 from study.calibration.measure import SAMPLES, SAMPLES_OF_TWO, Measured, run, seeds_of
 from study.structureless import FAMILIES, TUBES
@@ -107,7 +107,7 @@ def page(measured: Measured) -> str:
         n_trials=f"{len(trials):,}",
         seeds=tables.in_words(seeds_of(n, measured.n_seeds[0]) for n in tables.samples_in(trials)),
         seeds_of_two=measured.n_seeds[1],
-        level=valleys.LEVEL,
+        level=significance.LEVEL,
         by_features=tables.sign_table(trials, features, "features"),
         by_kind=tables.sign_table(trials, tables.by_kind(FAMILIES), "family"),
         by_samples=tables.alarm_table(trials, features, None, "features"),

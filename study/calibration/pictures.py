@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kfuse.core.adaptive import valleys
+from kfuse.core.adaptive.significance import LEVEL
 from study.calibration import signs
 from study.calibration.measure import Measured
 from study.calibration.tables import alarms, by_features, samples_in
@@ -44,8 +44,8 @@ def false_alarms(measured: Measured) -> Figure:
         shares = [alarms([trial for trial in measured.trials if trial.n == n], belongs) for n in samples]
         bold = {"linewidth": 2.4, "linestyle": "--"} if name == "all" else {"linewidth": 1.4}
         ax.plot(samples, shares, marker="o", markersize=4, color=colour, label=name, **bold)
-    ax.axhline(valleys.LEVEL, color=RED, linewidth=1)
-    ax.annotate("level of significance", (samples[0], valleys.LEVEL), (0, 3), textcoords="offset points", fontsize=8,
+    ax.axhline(LEVEL, color=RED, linewidth=1)
+    ax.annotate("level of significance", (samples[0], LEVEL), (0, 3), textcoords="offset points", fontsize=8,
                 color=RED)  # fmt: skip
     _log_samples(ax, samples)
     ax.set_ylim(-0.005, max(0.2, ax.get_ylim()[1]))

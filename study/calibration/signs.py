@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 from scipy.spatial.distance import cdist
 
 from kfuse import KFuse
-from kfuse.core.adaptive import islands, n_clusters, valleys
+from kfuse.core.adaptive import islands, n_clusters, significance, valleys
 from kfuse.core.result import Borders
 from study.calibration.measure import PartShares, Recorder, least_step, over_surface, two_gaussians
 from study.figures.style import BLUE, FAINT, INK, RED, bare, panels, plain
@@ -113,7 +113,7 @@ def draw_way(ax: Axes, seen: Seen, title: str) -> None:
     ax.add_patch(Circle(tuple(way.pass_), way.gap, fill=False, color=RED, linewidth=1.6, zorder=5))
     ax.add_patch(Circle(tuple(seen.X[ends[0]]), way.radius, fill=False, color=BLUE, linewidth=1.6, zorder=5))
     depth = seen.borders.dimension * np.log(way.gap / way.radius)
-    needed = -np.log(valleys.LEVEL)
+    needed = significance.NEEDED
     seen_as = "one peak" if seen.borders.n_peaks == 0 else f"{seen.borders.n_peaks + 1} peaks"
     said = f"depth {depth:.1f}, evidence {seen.evidence:.1f}, needed {needed:.1f}".replace("-", "\N{MINUS SIGN}")
     bare(ax, f"{title}: {seen_as}\n{said}")

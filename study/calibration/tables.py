@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from kfuse.core.adaptive import islands, valleys
+from kfuse.core.adaptive import islands, significance
 from study.calibration.measure import SIGNS, Trial, least_step
 from study.structureless import DIMENSIONS, Family
 
@@ -141,7 +141,7 @@ def power_table(two: list[dict[str, float]]) -> str:
 def above_level(trials: list[Trial], rows: Rows) -> str:
     """List the rows with more false alarms than the level of significance."""
     shares = {name: alarms(trials, belongs) for name, belongs in rows.items()}
-    above = [f"{name} ({value:.2f})" for name, value in shares.items() if value > valleys.LEVEL]
+    above = [f"{name} ({value:.2f})" for name, value in shares.items() if value > significance.LEVEL]
     return ", ".join(above) or "none"
 
 

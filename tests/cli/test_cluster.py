@@ -120,6 +120,21 @@ class TestLabels:
         kept = call("cluster", "-", "-k", 1, "--separator", name, "--keep", stdin=text).stdout
         assert kept.splitlines()[:2] == [character.join(["x", "y", "label"]), character.join("000")]
 
+    @pytest.mark.parametrize(("character", "name"), [(";", "';'"), ("\t", "a tab"), ("|", "'|'")])
+    @pytest.mark.parametrize("value", ["0.1", "0,1"])
+    def test_a_separator_is_found(self, character, name, value):
+        text = DATA.replace(",", character).replace("0.1", value)
+        result = call("cluster", "-", "-k", 2, stdin=text)
+        assert (result.stdout, result.stderr) == (TWO, f"kfuse: standard input has {name} between its columns\n")
+        assert call("cluster", "-", "-k", 2, "--quiet", stdin=text).stderr == ""
+
+    def test_a_separator_that_was_found_is_written_again(self):
+        kept = call("cluster", "-", "-k", 1, "--keep", stdin=DATA.replace(",", ";")).stdout
+        assert kept.startswith("x;y;label\n0;0;0\n")
+
+    def test_a_character_of_the_header_alone_separates_nothing(self):
+        assert call("cluster", "-", "-k", 1, stdin="a|b\n1\n2\n").stdout == "label\n0\n0\n"
+
     def test_a_given_separator_is_believed(self):
         assert call("cluster", "-", "--separator", ",", stdin="a|b\n1\n").stdout == "label\n0\n"
 
@@ -301,26 +316,32 @@ class TestBadInput:
             ("\ufeff", ["standard input is empty"]),
             ("x,y\n", ["header but no rows"]),
             ("a\np\nq\n", ["no column of standard input is left", "'a' is an identifier", "--columns NAME,NAME"]),
+            (
+                "a\n" + "".join(f"the text of row {i}\n" for i in range(30)),
+                ["'a' is text (free text)", "such as embeddings"],
+            ),
             ("a\n2001-01-01\n2002-02-02\n", ["'a' is a date (--number a clusters by its time)"]),
             ("x\ninf\n1\n", ["'x' is a number (infinity in data row 1)"]),
             ("x,y\n1,2\n3,4,5\n", ["row 2", "3 values", "double quotes"]),
             ("x,y\n1,2\n", ["-k 2", "1 row of", "at most 1"]),
             ('x,y\n1,"2\n', ["standard input", "closed quotes"]),
-            ("x,y\n1,ä\n".encode("latin-1"), ["line 2", "not UTF-8", "Latin-1", "convert"]),
-            ("größe,y\n1,2\n".encode("latin-1"), ["line 1", "not UTF-8", "Latin-1", "convert"]),
-            ("x,y\n1,2\n".encode("utf-16"), ["is UTF-16", "convert it to UTF-8"]),
+            (b"x,y\n1,\x81\n", ["line 2", "not UTF-8", "convert the file to UTF-8"]),
+            (b"x,\xe4\n1,\x02\n", ["line 1", "not UTF-8", "convert the file to UTF-8"]),
+            (b"\xff\xfex,y\n1,2\n2", ["damaged UTF-16", "convert it to UTF-8"]),
             ("x,y\n1,2\n".encode("utf-16-be"), ["zero bytes", "UTF-16", "convert"]),
             ("x,y\n1,2\n1," + "9" * 200_000 + ",3\n", ["data row 2", "3 values, the header 2", "double quotes"]),
             ("5.1,3.5,5.1\n4.9,3,1\n", ["every column name", "a number", "--no-header"]),
             ("1,2\n", ["every column name", "--no-header"]),
-            ("x;y\n1;2\n", ["';'", "--separator ';'"]),
-            ("x;y\n1,5;2,5\n", ["';'", "--separator ';'"]),
-            ("x\ty\n1\t2\n", ["a tab", "--separator tab"]),
-            ("x|y\n1|2\n", ["'|'", "--separator '|'"]),
         ],
     )
     def test_is_told_in_one_line(self, text, words):
         fails(call("cluster", "-", "-k", 2, stdin=text), *words)
+
+    def test_names_the_column_that_was_asked_for(self):
+        text = "x,y,z,w,note\n" + "".join(f"{i},{i % 7},{i % 5},{i % 3},the text of row {i}\n" for i in range(30))
+        result = call("cluster", "-", "--columns", "note", stdin=text)
+        fails(result, "'note' is text (free text); turn texts into columns of numbers first")
+        assert "'x'" not in result.stderr
 
     def test_overlong_rows_leave_the_limit_of_csv(self):
         before = csv.field_size_limit()
@@ -332,7 +353,6 @@ class TestBadInput:
         [
             ("1,2\n3,4,5\n", ["data row 2 has 3 values, the first row 2"]),
             ("a,b\nc,d\n", ["'column_1' is an identifier", "'column_2' is an identifier"]),
-            ("1;2\n3;4\n", ["--separator ';'"]),
             ("\n", ["is empty"]),
         ],
     )

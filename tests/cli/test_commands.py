@@ -25,12 +25,19 @@ class TestSuggest:
         found = json.loads(call("suggest", iris, "--exclude", "target", "-n", 3, "--json").stdout)["suggestions"]
         assert [one["n_clusters"] for one in found] == [one.n_clusters for one in expected]
         assert [one["contrast"] for one in found] == pytest.approx([one.contrast for one in expected], abs=1e-4)
+        for one, wanted in zip(found, expected, strict=True):
+            assert one["p_value"] == pytest.approx(wanted.p_value, rel=1e-3)
+            assert (one["sign"], one["weakest_border"]) == (wanted.sign, list(wanted.weakest_border))
+            assert (one["next_split"]["cluster"], one["next_split"]["sizes"]) == (
+                wanted.next_split.cluster,
+                list(wanted.next_split.sizes),
+            )
         assert all(len(one["sizes"]) == one["n_clusters"] and sum(one["sizes"]) == 150 for one in found)
 
     def test_tells_people(self, iris):
         result = call("suggest", iris, "--exclude", "target")
         assert f"{iris}: 150 rows, 4 columns" in result.stdout
-        assert re.search(r"1 +2 +0\.\d{3} +[█#]+ +100, 50 *\n", result.stdout)
+        assert re.search(r"1 +2 +< 1e-09 +peaks +0\.\d{3} +100, 50 *\n", result.stdout)
         assert result.stderr == ""
 
     def test_one_cluster_is_explained(self):
@@ -39,6 +46,7 @@ class TestSuggest:
         assert "counts as one cluster" in result.stdout
         found = json.loads(call("suggest", "-", "--json", stdin=text).stdout)["suggestions"]
         assert found[0]["weakest_inside"] is None
+        assert (found[0]["p_value"], found[0]["next_split"]) == (None, None)
 
     def test_says_what_became_of_missing_values(self):
         result = call("suggest", "-", stdin=HOLES)

@@ -102,16 +102,20 @@ class TestSummary:
 
     def test_how_clearly_the_number_stands_out(self, capsys, monkeypatch):
         frame = pl.DataFrame(np.random.default_rng(0).normal(size=(90, 2)) + 9 * (np.arange(90) % 3)[:, None])
-        for contrast, word in ((0.5, "clearly"), (0.1, "somewhat"), (0.01, "little")):
+        for p_value, word in (
+            (1e-4, "clearly (p = 0.0001)"),
+            (0.005, "somewhat (p = 0.005)"),
+            (0.04, "little (p = 0.04)"),
+        ):
             suggest = KFuse().fit(frame).tree_.suggest
 
-            def ranked(_, n=5, contrast=contrast, suggest=suggest):
-                return [one._replace(contrast=contrast) for one in suggest(n)]
+            def ranked(_, n=5, p_value=p_value, suggest=suggest):
+                return [one._replace(p_value=p_value) for one in suggest(n)]
 
             monkeypatch.setattr("kfuse.tree.FusionTree.suggest", ranked)
             said = shown(frame, capsys)
-            assert f"The number 3 stands out {word} (contrast {contrast:.3f} of at most 1)." in said
-            assert "nearly as good" not in said  # said once is enough
+            assert f"The number 3 stands out {word}." in said
+            assert said.count("nearly as likely") == (p_value == 0.04)  # said once is enough
 
     def test_one_cluster(self, capsys):
         said = shown(pl.DataFrame({"x": [1.0] * 30}), capsys)
@@ -139,6 +143,20 @@ class TestSummary:
         assert told[:10] == list(range(10))
         assert told[-1] == 29
         assert len(told) == 20
+
+    def test_of_many_clusters_one_without_a_sentence_is_not_described(self):
+        """A single row differs from all others, but by no more than chance."""
+        labels = np.append(np.repeat(np.arange(29), 20), 29)
+        values = labels + np.random.default_rng(0).normal(size=labels.size)
+        values[-1] = 40.0
+        found = describe_labels(read(pl.DataFrame({"x": values})), labels)
+        assert found[29].sentence == "1 row: no single column sets it apart."
+        assert 29 not in [one.label for one in summary.worth_telling(found)]
+
+    def test_no_number_is_offered_that_the_data_does_not_have(self, capsys):
+        same = pl.DataFrame({"x": [1.0] * 9})
+        assert "another number" not in shown(same, capsys)
+        assert "another number" in shown(pl.DataFrame({"x": [1.0, 2.0]}), capsys)
 
 
 class TestColumns:

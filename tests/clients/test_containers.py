@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
+import kfuse
 from kfuse import KFuse
 
 X, _ = make_blobs(120, centers=3, random_state=0)
@@ -78,3 +79,15 @@ def test_dask_arrays():
     da = pytest.importorskip("dask.array", reason="Dask is not installed: pip install 'kfuse[test-clients]'")
     data = da.from_array(X, chunks=(50, 2))
     assert_as_expected(KFuse().fit(data), data)
+
+
+@pytest.mark.parametrize("kind", ["table", "record batch"])
+def test_arrow_tables_are_encoded_and_described(kind):
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'kfuse[test-clients]'")
+    model = KFuse(3).fit(X)
+    letter = np.array(["a", "b", "c"])[model.labels_]
+    table = pa.table({"width": X[:, 0], "letter": letter})
+    data = table.to_batches()[0] if kind == "record batch" else table
+    assert kfuse.tables.features(data).names == ["width", "letter = a", "letter = b", "letter = c"]
+    assert set(kfuse.describe(model, data)["column"]) == {"width", "letter"}
+    assert "letter = a (100 %, others 0 %)" in kfuse.description.sentences(model, data)[0]

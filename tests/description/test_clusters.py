@@ -170,7 +170,8 @@ def check_sentence(one):
     if named:
         assert rest == ", ".join(named)
     else:
-        assert rest == ("the whole table" if one.size == one.n_rows else "no single column sets them apart")
+        them = "it" if one.size == 1 else "them"
+        assert rest == ("the whole table" if one.size == one.n_rows else f"no single column sets {them} apart")
 
 
 @settings(max_examples=repeats(60))
@@ -364,6 +365,8 @@ def test_refuses_what_does_not_fit(iris):
         kfuse.describe(model, X.to_numpy(), names=["a"])
     with pytest.raises(ValueError, match="two dimensions, got 1"):
         kfuse.describe(model, X.to_numpy()[:, 0])
+    with pytest.raises(TypeError, match="frame must be a data frame or an array with two dimensions, got dict"):
+        kfuse.describe(model, {"a": [1]})
     with pytest.raises(NotFittedError):
         kfuse.describe(KFuse(), table)
     with pytest.raises(TypeError, match="a Pipeline whose last step is KMeans"):
@@ -388,6 +391,12 @@ def test_importing_kfuse_stays_light():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["set()", "set()"]
     assert "describe" in dir(kfuse)
+
+
+def test_modules_need_no_import_of_their_own():
+    code = "import kfuse; print(kfuse.report.write.__name__, kfuse.tables.read.__name__, kfuse.plots.scatter.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["write", "read", "scatter"]
 
 
 def test_words_are_one_short_line():

@@ -1,5 +1,7 @@
 """Why this number of clusters: the figures of the sentence are those of the tree."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
@@ -9,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from kfuse import KFuse
 from kfuse.datasets import make_shapes
 from kfuse.description import explain_number
-from kfuse.drawing import curve
+from kfuse.description.number import SEEN_AS, clarity, hedge, p_values_of, written
 
 
 @pytest.fixture(scope="module")
@@ -20,40 +22,76 @@ def shapes():
 def test_the_suggested_number_has_its_evidence(shapes):
     best, other = shapes.tree_.suggest(2)
     words = explain_number(shapes)
-    assert words.startswith(f"{best.n_clusters} clusters, a ")
-    assert f"(contrast {best.contrast:.2f} of 1)" in words
-    border = "under 0.01" if best.strongest_border < 0.01 else f"{best.strongest_border:.2f}"
-    assert f"two clusters is {border} times what is usual" in words
-    assert words.endswith(f" Next best: {other.n_clusters} clusters ({other.contrast:.2f}).")
+    assert words.startswith(
+        f"{best.n_clusters} clusters, a {clarity(best.p_value)} result (p {written(best.p_value)}): "
+    )
+    larger, smaller = best.weakest_border
+    assert f"the weakest border, between {larger} and {smaller} samples, shows as {SEEN_AS[best.sign]}." in words
+    assert f" Next best: {other.n_clusters} clusters (" in words
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 20, 300])
-def test_any_other_number_has_its_contrast(shapes, number):
+def test_any_other_number_has_its_p_value(shapes, number):
     words = explain_number(shapes, number)
-    best = shapes.tree_.suggest(1)[0]
-    below, above = curve.step_at(curve.levels_of(shapes.tree_), min(number, shapes.tree_.n_leaves))
-    contrast = "" if number == 1 else f" (contrast {above - below:.2f} of 1)"
+    best, p_values = shapes.tree_.suggest(1)[0], p_values_of(shapes.tree_)
+    p_value = p_values[min(number, p_values.size) - 1]
+    how = "" if number == 1 else " (no sign of its weakest border)" if p_value == 1 else f" (p {written(p_value)})"
     noun, verb = ("cluster", "is") if number == 1 else ("clusters", "are")
     assert words == (
-        f"{number} {noun} {verb} not the clearest number{contrast}: that is {best.n_clusters} ({best.contrast:.2f})."
+        f"{number} {noun} {verb} not the suggested number{how}: that is {best.n_clusters} (p {written(best.p_value)})."
     )
 
 
-@pytest.mark.parametrize(("contrast", "word"), [(0.2, "clear"), (0.19, "fairly clear"), (0.04, "faint")])
-def test_how_sure(shapes, monkeypatch, contrast, word):
-    best = shapes.tree_.suggest(1)[0]._replace(contrast=contrast, strongest_border=0.0, weakest_inside=1e9)
+@pytest.mark.parametrize(
+    ("p_value", "word", "text"),
+    [(1e-12, "clear", "< 1e-09"), (0.01, "fairly clear", "= 0.01"), (0.02, "faint", "= 0.02")],
+)
+def test_how_sure(shapes, monkeypatch, p_value, word, text):
+    best = shapes.tree_.suggest(1)[0]._replace(p_value=p_value)
     monkeypatch.setattr(type(shapes.tree_), "suggest", lambda *_: [best])
-    assert f", a {word} result (contrast {contrast:.2f} of 1)" in explain_number(shapes)
-    assert explain_number(shapes).endswith(
-        "the strongest connection between two clusters is under 0.01 times what is usual for its size, the weakest "
-        "inside one over 100 times."
-    )
+    assert f", a {word} result (p {text}): " in explain_number(shapes)
+
+
+def with_p_values(n_clusters, p_values):
+    """A tree whose merges have these p-values, the highest first."""
+    merges = np.array(p_values[::-1])
+    p_value = np.nan if n_clusters == 1 else max(p_values[: n_clusters - 1])
+    return SimpleNamespace(p_value=merges, suggest=lambda _: [SimpleNamespace(n_clusters=n_clusters, p_value=p_value)])
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "p_values", "words"),
+    [
+        (2, [0.03, 1.0], "2, but 1 is nearly as likely"),
+        (2, [0.01, 1.0], ""),
+        (2, [0.01], ""),
+        (5, [1e-9, 1e-9, 0.001, 0.04, 0.5], "5, but 4 is nearly as likely"),
+        (3, [1e-9, 1.0, 1.0], "3, but 2 is nearly as likely"),
+        (1, [0.2, 0.2], "1, but 2 is nearly as likely"),
+        (1, [0.3, 1.0], ""),
+        (3, [1e-9, 1e-9, 0.1, 0.1], "3, but 4 is nearly as likely"),
+        (5, [1e-9] * 20 + [1.0], "5, but 21 is supported as well"),
+    ],
+)
+def test_where_the_evidence_is_thin_the_words_say_so(n_clusters, p_values, words):
+    assert hedge(with_p_values(n_clusters, p_values)) == words
+
+
+def test_thin_evidence_is_found_in_data():
+    """Between the numbers of samples at which two Gaussians are one cluster, and two for sure, both are likely."""
+    rng = np.random.default_rng(0)
+    said = set()
+    for n_samples in (100, 200, 400, 800, 3000):
+        X = rng.normal(size=(n_samples, 2)) + np.repeat([[0, 0], [3.7, 0]], n_samples // 2, axis=0)
+        said.add(hedge(KFuse().fit(X).tree_))
+    assert said & {"2, but 1 is nearly as likely", "1, but 2 is nearly as likely"}
+    assert hedge(KFuse().fit(X).tree_) == ""
 
 
 def test_one_cluster_has_no_border():
     model = make_pipeline(StandardScaler(), KFuse()).fit(np.random.default_rng(0).normal(size=(200, 2)))
     assert model[-1].n_clusters_ == 1
-    assert explain_number(model).startswith("1 cluster: no border in the data is weaker than chance would make it.")
+    assert explain_number(model).startswith("1 cluster: no border in the data is clearer than chance would make it.")
     assert ": one cluster is suggested, since no border is clear." in explain_number(model, 3)
 
 

@@ -13,7 +13,7 @@ from study.calibration import measure, tables
 from study.structureless import FAMILIES, TUBES
 
 ROOT = Path(__file__).parents[2]
-NO_BORDERS = Borders(np.empty(0), np.empty(0, bool), np.empty(0), 2.0, 0, 0)
+NO_BORDERS = Borders(np.empty(0), np.empty(0, bool), np.empty(0), 2.0, 0, 0, np.empty(0))
 QUICK = ["--seeds", "1", "--seeds-of-two", "1", "--samples", "60", "--samples-of-two", "60"]
 
 

@@ -81,8 +81,6 @@ class TestErrors:
         ("text", "options", "in_python", "on_the_command_line"),
         [
             (b"1,2\n", {}, "use header=False if it is, or header=True", "use --no-header if it is, or --header if"),
-            (b"x\ty\n1\t2\n", {}, r"use separator='\t'", "use --separator tab"),
-            (b"x;y\n1;2\n", {}, "use separator=';'", "use --separator ';'"),
             (b"x\n1\n", {"separator": "ab"}, "'ab' cannot separate", "--separator ';' or --separator tab"),
         ],
     )

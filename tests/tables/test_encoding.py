@@ -228,14 +228,14 @@ class TestAdvice:
             def tree_(self, tree):
                 class Low(type(tree)):
                     def suggest(self, n=5):
-                        return [one._replace(contrast=0.009) for one in tree.suggest(n)]
+                        return [one._replace(p_value=0.03) for one in tree.suggest(n)]
 
                 self._tree = Low(*tree)
 
         X = RNG.normal(size=(200, 3)) + 8 * (np.arange(200) % 2)[:, None]
         frame = pl.DataFrame(X, schema=list("xyz"))
         said = self.say(frame, Weak())
-        assert any(one.startswith("2 clusters stand out little (contrast 0.009): other numbers") for one in said)
+        assert any(one.startswith("2 clusters stand out little (p = 0.03): 2, but ") for one in said)
         assert not any("stand out" in one for one in self.say(frame, Weak(2)))
 
     def test_lambda(self):

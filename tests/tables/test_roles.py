@@ -130,6 +130,9 @@ class TestNumbers:
             (["$1,234.50", "-$5", "$ 7"], False, [1234.5, -5, 7]),
             (["12%", "7.5 %"], False, [12, 7.5]),
             (["1,5 €", "2 €"], False, [1.5, 2]),
+            (["170 cm", "1.5cm", "-2 cm"], False, [170, 1.5, -2]),
+            (["1,5 m²", None, "2 m²"], False, [1.5, None, 2]),
+            (["(12.50)", "3", "($7)"], False, [-12.5, 3, -7]),
             (["1e3", "-.5", "+2"], False, [1000, -0.5, 2]),
             (["-1,5", None, "1,5e2"], False, [-1.5, None, 150]),
         ],
@@ -137,7 +140,10 @@ class TestNumbers:
     def test_are_parsed_as_they_are_written(self, values, decimal_comma, expected):
         assert role_of(values, decimal_comma=decimal_comma).values.to_list() == expected
 
-    @pytest.mark.parametrize("values", [["1,2,3", "4,5,6"], ["1.2.3", "1.2.4"], ["a1", "b2"], ["1-2", "3-4"]])
+    @pytest.mark.parametrize(
+        "values",
+        [["1,2,3", "4,5,6"], ["1.2.3", "1.2.4"], ["a1", "b2"], ["1-2", "3-4"], ["3 cm", "2 kg"], ["3 cm", "2"]],
+    )
     def test_what_is_no_number(self, values):
         assert role_of(values).role != "number"
 
@@ -255,7 +261,7 @@ class TestTables:
     def test_other_input(self):
         lazy = pl.DataFrame({"x": [1.0, 2.0]}).lazy()
         assert tables.features(lazy).names == ["x"]
-        with pytest.raises(TypeError, match="data frame of polars or pandas, got ndarray"):
+        with pytest.raises(TypeError, match="data frame of polars, pandas or pyarrow, got ndarray: convert it"):
             tables.features(np.zeros((3, 2)))
         with pytest.raises(TableError, match="no rows"):
             tables.features(pl.DataFrame({"x": []}))
@@ -267,7 +273,7 @@ class TestTables:
 
     def test_columns_of_one_name(self):
         frame = pd.DataFrame(np.random.default_rng(0).normal(size=(9, 3)), columns=["x", "x", "y"])
-        assert tables.features(frame).names == ["x", "x_duplicated_0", "y"]
+        assert tables.features(frame).names == ["x", "x (2)", "y"]
 
 
 ADDED = {

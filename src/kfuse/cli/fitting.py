@@ -59,7 +59,9 @@ class Work(NamedTuple):
         say(self.found.summary if where is None else f"{self.found.summary} -> {where}")
 
     def report_columns(self) -> None:
-        """Print to standard error what became of the columns and of missing values, if there is anything to say."""
+        """Print to standard error what was odd about the file, and what became of columns and missing values."""
+        for note in self.table.notes:
+            say(note)
         decisions.show(self.features)
         missing = self.features.missing
         if missing.dropped and missing.mode == "drop":

@@ -14,7 +14,7 @@ from kfuse.cli.errors import in_options, in_shell
 from kfuse.cli.fitting import Work
 from kfuse.cli.options import STREAM, Choice, Source
 from kfuse.description import Description
-from kfuse.description.number import CLEAR, FAIR
+from kfuse.description.number import clarity, hedge, written
 from kfuse.drawing.palette import PALETTE
 from kfuse.tables.columns import typed
 from kfuse.wording import counted
@@ -22,6 +22,7 @@ from kfuse.wording import counted
 MOST_SUGGESTED = 4
 MOST_SENTENCES = 20
 LARGEST = 10  # of more clusters than that, those that always have a sentence; the others are those set apart best
+STANDS_OUT = {"clear": "clearly", "fairly clear": "somewhat", "faint": "little"}
 SILENT = {"identifier", "text", "constant"}  # roles of columns that tell nothing about clusters
 
 
@@ -76,7 +77,7 @@ def worth_telling(found: list[Description]) -> list[Description]:
     """Choose the clusters to describe if there are many: the largest, and those that a column sets apart best."""
     if len(found) <= MOST_SENTENCES:
         return found
-    rest = sorted(found[LARGEST:], key=lambda one: -max((each.effect for each in one.findings), default=0.0))
+    rest = sorted(found[LARGEST:], key=lambda one: -max((each.effect for each in one.telling), default=0.0))
     chosen = {one.label for one in (*found[:LARGEST], *rest[: MOST_SENTENCES - LARGEST])}
     return [one for one in found if one.label in chosen]
 
@@ -90,17 +91,18 @@ def confidence(work: Work) -> str:
     outliers = f" {counted(noise, 'row')} are noise." if noise else ""
     if not work.found.number_found:
         return f"The number of clusters was given; by itself, the data suggests {ranked[0].n_clusters:,}.{outliers}"
+    doubt = f" {hedged}." if (hedged := hedge(work.found.model.tree_)) else ""
     if n_clusters == 1:
-        return f"No number of clusters stands out, so the data counts as one.{also}{outliers}"
-    contrast = ranked[0].contrast
-    how = "clearly" if contrast >= CLEAR else "somewhat" if contrast >= FAIR else "little"
-    return f"The number {n_clusters:,} stands out {how} (contrast {contrast:.3f} of at most 1).{also}{outliers}"
+        return f"No number of clusters stands out, so the data counts as one.{doubt}{also}{outliers}"
+    p_value = ranked[0].p_value
+    how = STANDS_OUT[clarity(p_value)]
+    return f"The number {n_clusters:,} stands out {how} (p {written(p_value)}).{doubt}{also}{outliers}"
 
 
 def _other_remarks(work: Work) -> list[str]:
     """Return what to beware of, but for a number of clusters that stands out little, which `confidence` says."""
     found = tables.advice(work.features, work.found.model)
-    return [in_options(one) for one in found if one.about != "contrast"]
+    return [in_options(one) for one in found if one.about != "number"]
 
 
 def _next_steps(out: Console, work: Work, source: Source, choice: Choice) -> None:
@@ -110,11 +112,10 @@ def _next_steps(out: Console, work: Work, source: Source, choice: Choice) -> Non
     found = len(work.found.sizes)
     given = "" if work.found.number_found else f" -k {found}"
     other = next((one.n_clusters for one in work.found.model.tree_.suggest() if one.n_clusters not in {1, found}), 2)
-    steps = {
-        f"kfuse cluster {data}{options}{given} -o labels.csv": "write the labels",
-        f"kfuse cluster {data}{options} -k {other}": "another number of clusters",
-        f"kfuse report {data}{options}{given}": "explore them in a browser",
-    }
+    steps = {f"kfuse cluster {data}{options}{given} -o labels.csv": "write the labels"}
+    if other <= work.found.model.tree_.most_clusters:
+        steps[f"kfuse cluster {data}{options} -k {other}"] = "another number of clusters"
+    steps[f"kfuse report {data}{options}{given}"] = "explore them in a browser"
     for position, (command, purpose) in enumerate(steps.items()):
         start = "Next" if position == 0 else "    "
         out.print(Text.assemble(f" {start}  ", (command, "bold"), (f"  # {purpose}", "dim")), soft_wrap=True)

@@ -33,7 +33,7 @@ from kfuse.core.result import Surroundings
 
 FEW = 8  # neighbours: a lone sample's density is read from as many, since more of them may belong to a cluster
 CORE = 0.05  # the densest share of a cluster, by which its level is known
-LEVEL = 0.05  # of significance
+COMPATIBLE = 0.05  # the least chance of a count, if the expected one is to be compatible with it
 MORE_LIKELY = 2.0  # times as many samples as expected: half of them are noise
 FEWEST_DIMENSIONS = 2.0  # of a tail: in one, densities vary so little that chance makes most of the difference
 RARE = 1.5  # samples: where fewer are expected, the neighbours of one lie in a denser place, and so does it
@@ -79,11 +79,11 @@ def background(
     order = order[weight[order] > 0]
     ascending, n_below = levels[order], np.cumsum(weight[order])
     sizes = np.bincount(labels, weight).astype(np.float64)
-    alone = gammaincinv(1, LEVEL) / MORE_LIKELY  # so few are expected where a single sample is noise
+    alone = gammaincinv(1, COMPATIBLE) / MORE_LIKELY  # so few are expected where a single sample is noise
     grid, expected = _expected_below(_cores(ascending, weight[order], labels[order], sizes), sizes, dimension, alone)
     counts = np.exp(np.interp(ascending, grid, np.log(expected)))
     n_sparse = int(np.searchsorted(counts, n_below[-1] / MORE_LIKELY))
-    least = gammaincinv(n_below[:n_sparse], LEVEL)
+    least = gammaincinv(n_below[:n_sparse], COMPATIBLE)
     n_noise = count_steeper(counts[:n_sparse], least, np.empty(n_sparse + 1, dtype=np.intp), MORE_LIKELY)
     lowest = np.interp(np.log(alone), np.log(expected), grid)
     return float(max(lowest, (ascending[n_noise - 1] + ascending[n_noise]) / 2.0) if n_noise else lowest)

@@ -17,6 +17,7 @@ class Borders(NamedTuple):
     dimension: float  # intrinsic, at the scale of the neighbourhoods
     n_peaks: int  # density peaks that stand out, beside the highest
     n_islands: int  # merges between parts that few neighbours leave or enter
+    openness: NDArray[np.float64]  # the share that leaves or enters both sides, over the limit; infinite if not tested
 
 
 class Surroundings(NamedTuple):

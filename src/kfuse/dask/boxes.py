@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.search.kd_tree import KDTree, fill_nodes, halves
-from kfuse.core.search.spatial import LEAF_SIZE, MAX_DEPTH, halve, n_levels
+from kfuse.core.search.kd_tree import KDTree, find_bounds, halves, leaves_of
+from kfuse.core.search.spatial import MAX_DEPTH, halve, n_levels
 from kfuse.dask.medians import halve_exactly
 from kfuse.dask.rows import Distinct, Frame, Gathered
 from kfuse.dask.splits import Splits
@@ -31,10 +31,10 @@ class Box(NamedTuple):
 
     def tree(self) -> KDTree:
         """Return the k-d tree of the points, which are in its order already."""
-        n_features = self.points.shape[1]
         starts, stops = halves(len(self.points), self.n_levels)
-        bounds, leaves = np.empty((starts.size, 2, n_features)), np.zeros((2**self.n_levels, n_features, LEAF_SIZE))
-        fill_nodes(self.points, starts, stops, bounds, leaves)
+        bounds = np.empty((starts.size, 2, self.points.shape[1]))
+        find_bounds(self.points, starts, stops, bounds)
+        leaves = leaves_of(self.points, starts, stops)
         return KDTree(self.points, np.arange(len(self.points), dtype=np.int32), bounds, starts, stops, leaves)
 
 

@@ -89,29 +89,21 @@ def undo(
 ) -> adaptive.Undone:
     """Order the merges, and collect what tells the number of clusters."""
 
-    def count(parts: islands.Parts) -> int:
-        return _count_islands(found, boxes, parts, execution)
+    def openness_of(parts: islands.Parts) -> NDArray[np.float64]:
+        return _openness(found, boxes, parts, execution)
 
-    return adaptive.undo(
-        merges,
-        graph,
-        here.basins,
-        here.looked_at(found.n_neighbors),
-        here.log_density,
-        natural_value,
-        found.dimension,
-        count,
-    )
+    looked_at, rho = here.looked_at(found.n_neighbors), here.log_density
+    return adaptive.undo(merges, graph, here.basins, looked_at, rho, natural_value, found.dimension, openness_of)
 
 
-def _count_islands(found: Described, boxes: Boxes, parts: islands.Parts, execution: Execution) -> int:
-    """Count the islands on this node, with the nearest neighbours of all places, if there can be any."""
+def _openness(found: Described, boxes: Boxes, parts: islands.Parts, execution: Execution) -> NDArray[np.float64]:
+    """Look for islands on this node, with the nearest neighbours of all places, if there can be any."""
     if found.n_neighbors < 2 * islands.N_LINKS or found.dimension < islands.LEAST_DIMENSION or not len(parts.children):
-        return 0
+        return np.full(len(parts.children), np.inf)
     nearest = results([task(_nearest_few, *one) for one in zip(found.rows, boxes.tasks, strict=True)])
     indices, distances, points = (np.concatenate(column) for column in zip(*nearest, strict=True))
     block, places = NeighborBlock(np.arange(len(indices)), indices, distances), EuclideanDistances(np.ones((1, 1)))
-    return islands.count_islands(block, places.at(points), parts, found.dimension, execution)
+    return islands.openness_of_merges(block, places.at(points), parts, found.dimension, execution)
 
 
 def _nearest_few(found: Rows, box: Box) -> tuple[Any, Any, Any]:

@@ -52,9 +52,7 @@ def links_between(rows: list[Task], subclusters: Subclusters, boxes: Boxes) -> L
         views.append(task(_view, own, starts[box], members))
     halos = Halos.of(started(views), boxes.starts)
     found = zip(linked, halos.views, halos.fetch(linked), strict=True)
-    return links.both_ways(
-        results([task(_add_up, *one, owned, box) for box, one in enumerate(found)]), int(subclusters.starts[-1])
-    )
+    return links.both_ways(results([task(_add_up, *one, owned, box) for box, one in enumerate(found)]))
 
 
 def _linked(rows: Rows, labels: NDArray[np.int32]) -> Linked:

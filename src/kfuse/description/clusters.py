@@ -46,15 +46,19 @@ class Description(NamedTuple):
     findings: list[Finding]
 
     @property
+    def telling(self) -> list[Finding]:
+        """The columns that a sentence names: those with the largest effects, beyond chance."""
+        return [one for one in self.findings if one.beyond_chance and one.effect >= LEAST_EFFECT][:MOST_NAMED]
+
+    @property
     def sentence(self) -> str:
         """The size, and the columns with the largest effects."""
         rows = f"{counted(self.size, 'row')}{' of noise' * (self.label == NOISE)}"
         if self.size == self.n_rows:
             return f"{rows}: the whole table."
-        named = [one for one in self.findings if one.beyond_chance and one.effect >= LEAST_EFFECT][:MOST_NAMED]
-        if not named:
-            return f"{rows}: no single column sets them apart."
-        return f"{rows}: {', '.join(one.text for one in named)}."
+        if not self.telling:
+            return f"{rows}: no single column sets {'it' if self.size == 1 else 'them'} apart."
+        return f"{rows}: {', '.join(one.text for one in self.telling)}."
 
 
 def describe(
@@ -251,10 +255,13 @@ def columns_of(model: Any, frame: Any, names: Sequence[str] | None = None) -> li
         raise TypeError("frame is a lazy frame, which holds no values yet: pass frame.collect().")
     if not hasattr(data, "columns"):
         data = np.asarray(data)
+        if data.ndim == 0:
+            raise TypeError(f"frame must be a data frame or an array with two dimensions, got {type(frame).__name__}.")
         names = _fitted_names(fitted if frame is None else model, data) if names is None else names
-    if len(data) != fitted.labels_.size:
+    n_rows = getattr(data, "num_rows", None) or len(data)  # a batch of pyarrow has as many items as columns
+    if n_rows != fitted.labels_.size:
         raise ValueError(
-            f"frame has {counted(len(data), 'row')}, but the model was fitted to {fitted.labels_.size:,}: pass the "
+            f"frame has {counted(n_rows, 'row')}, but the model was fitted to {fitted.labels_.size:,}: pass the "
             "same rows, in the same order."
         )
     return reading.read(data, names)

@@ -48,7 +48,7 @@ def read(frame: Any, names: Sequence[str] | None = None) -> list[Column]:
 
     Parameters
     ----------
-    frame : pandas.DataFrame, polars.DataFrame or array-like of shape (n_rows, n_columns)
+    frame : pandas.DataFrame, polars.DataFrame, pyarrow.Table or array-like of shape (n_rows, n_columns)
         The table.
     names : sequence of str or None, default=None
         The names of the columns of an array; None uses numbers.
@@ -64,6 +64,9 @@ def read(frame: Any, names: Sequence[str] | None = None) -> list[Column]:
         series, read_one = [frame.iloc[:, i] for i in range(frame.shape[1])], _from_pandas
     elif kind == "polars" and hasattr(frame, "get_columns"):
         series, read_one = frame.get_columns(), _from_polars
+    elif kind == "pyarrow" and hasattr(frame, "column_names"):
+        series, read_one = [np.asarray(one) for one in frame.columns], _from_array
+        names = frame.column_names if names is None else names
     else:
         array = np.asarray(frame)
         if array.ndim != 2:

@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from kfuse.drawing import curve
+import numpy as np
+
 from kfuse.fitted import fitted_model
 from kfuse.wording import counted
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from sklearn.pipeline import Pipeline
 
     from kfuse import KFuse
-    from kfuse.tree import Suggestion
+    from kfuse.tree import FusionTree, Suggestion
 
-CLEAR, FAIR = 0.2, 0.05  # the least contrast of a result with that name; below both, it stands out little
-SMALLEST, LARGEST = 0.01, 100  # multiples of the usual strength that are written out
+CLEAR, FAIR = 0.001, 0.01  # the largest p-value of a result with that name; above both, it stands out little
+NEARLY = 0.25  # the p-value up to which one cluster more is nearly as likely; the odds for its border are about even
+SMALLEST = 1e-9  # p-value that is written out: smaller ones are extrapolated too far for their size to mean much
+SEEN_AS = {
+    "step": "a connection much weaker than usual",
+    "peaks": "a valley between density peaks",
+    "islands": "few neighbours across",
+}
 
 
 def explain_number(model: KFuse | Pipeline, n_clusters: int | None = None) -> str:
     """Return in a sentence or two why there are that many clusters, and how clearly the data has them.
 
-    A result is called clear if its contrast is at least 0.2, fairly clear if it is at least 0.05, and faint below that;
-    see :class:`kfuse.tree.Suggestion` for the contrast.
+    A result is called clear if the p-value of its weakest border is at most 0.001, fairly clear if it is at most 0.01,
+    and faint above that; see :class:`kfuse.tree.Suggestion` for the p-value. Where another number is nearly as likely,
+    that is said.
 
     Parameters
     ----------
@@ -43,7 +52,7 @@ def explain_number(model: KFuse | Pipeline, n_clusters: int | None = None) -> st
     >>> from kfuse import KFuse
     >>> from kfuse.description import explain_number
     >>> X, _ = make_moons(300, noise=0.05, random_state=0)
-    >>> explain_number(KFuse().fit(X)).startswith("2 clusters, a clear result (contrast ")
+    >>> explain_number(KFuse().fit(X)).startswith("2 clusters, a clear result (p = ")
     True
     """
     fitted = fitted_model(model)
@@ -71,44 +80,142 @@ def explain_numbers(model: KFuse | Pipeline, numbers: Iterable[int]) -> list[str
         why = "the printed algorithm does not judge numbers of clusters"
         return [f"{counted(number, 'cluster')}, as requested: {why}." for number in numbers]
     best, *others = tree.suggest(2)
-    levels = curve.levels_of(tree)
+    p_values = p_values_of(tree)
     return [
-        _best(best, others)
+        _best(best, others, hedge(tree))
         if number == best.n_clusters
-        else _another(number, best, curve.step_at(levels, min(number, tree.n_leaves)))
+        else _another(number, best, float(p_values[min(number, p_values.size) - 1]))
         for number in numbers
     ]
 
 
-def _best(best: Suggestion, others: list[Suggestion]) -> str:
+class Rival(NamedTuple):
+    """Another number of clusters that the data supports about as well as the suggested one."""
+
+    n_clusters: int
+    how: str
+
+
+def rival_of(tree: FusionTree) -> Rival | None:
+    """Find a number that is nearly as likely as the suggested one, or supported as well.
+
+    Parameters
+    ----------
+    tree : FusionTree
+        The tree of a fit with ``fusion="adaptive"``.
+
+    Returns
+    -------
+    Rival or None
+        If the suggested number has a weak border, the largest number without one. Otherwise the largest number whose
+        borders are all significant, if it is larger than the suggested one, or the next number, if its p-value is at
+        most 0.25.
+    """
+    from kfuse.core.adaptive.significance import LEVEL  # noqa: PLC0415 - numba is slow to import
+
+    best, p_values = tree.suggest(1)[0], p_values_of(tree)
+    n_sure, n_significant = (1 + int(np.count_nonzero(p_values <= most)) for most in (FAIR, LEVEL))
+    if best.n_clusters > 1 and best.p_value > FAIR:
+        return Rival(n_sure, "nearly as likely")
+    if n_significant > best.n_clusters:
+        return Rival(n_significant, "supported as well")
+    if best.n_clusters < p_values.size and p_values[best.n_clusters] <= NEARLY:
+        return Rival(best.n_clusters + 1, "nearly as likely")
+    return None
+
+
+def hedge(tree: FusionTree) -> str:
+    """Return "2, but 1 is nearly as likely" where that is so, and nothing otherwise.
+
+    Parameters
+    ----------
+    tree : FusionTree
+        The tree of a fit with ``fusion="adaptive"``.
+
+    Returns
+    -------
+    str
+        The words, without a full stop.
+    """
+    rival = rival_of(tree)
+    return "" if rival is None else f"{tree.suggest(1)[0].n_clusters:,}, but {rival.n_clusters:,} is {rival.how}"
+
+
+def p_values_of(tree: FusionTree) -> NDArray[np.float64]:
+    """Return the p-value of the weakest border for 1, 2, ... clusters, nan for one.
+
+    Parameters
+    ----------
+    tree : FusionTree
+        The tree of a fit with ``fusion="adaptive"``.
+
+    Returns
+    -------
+    ndarray of shape (n_leaves,)
+        The p-values.
+    """
+    assert tree.p_value is not None
+    return np.append(np.nan, np.maximum.accumulate(tree.p_value[::-1]))
+
+
+def clarity(p_value: float) -> str:
+    """Return what a result with this p-value is called: clear, fairly clear, or faint.
+
+    Parameters
+    ----------
+    p_value : float
+        The p-value of its weakest border.
+
+    Returns
+    -------
+    str
+        The word.
+    """
+    return "clear" if p_value <= CLEAR else "fairly clear" if p_value <= FAIR else "faint"
+
+
+def written(p_value: float) -> str:
+    """Write a p-value, with its sign of comparison: "= 0.03", "< 1e-09".
+
+    Parameters
+    ----------
+    p_value : float
+        The p-value.
+
+    Returns
+    -------
+    str
+        The text to follow "p".
+    """
+    return f"< {SMALLEST:.0e}" if p_value < SMALLEST else f"= {p_value:.2g}"
+
+
+def _best(best: Suggestion, others: list[Suggestion], hedged: str) -> str:
     """Explain the suggested number."""
-    after = f" Next best: {counted(others[0].n_clusters, 'cluster')} ({others[0].contrast:.2f})." if others else ""
-    if best.n_clusters == 1:
-        return f"1 cluster: no border in the data is weaker than chance would make it.{after}"
+    doubt = f" {hedged}." if hedged else ""
+    after = f" Next best: {counted(others[0].n_clusters, 'cluster')}{_how_sure(others[0].p_value)}." if others else ""
+    if best.n_clusters == 1 or best.weakest_border is None:
+        return f"1 cluster: no border in the data is clearer than chance would make it.{doubt}{after}"
+    larger, smaller = best.weakest_border
+    sign = SEEN_AS.get(best.sign, "nothing but chance")
     return (
-        f"{counted(best.n_clusters, 'cluster')}, a {_clarity(best.contrast)} result (contrast {best.contrast:.2f} of "
-        f"1): the strongest connection between two clusters is {_times(best.strongest_border)} what is usual for its "
-        f"size, the weakest inside one {_times(best.weakest_inside)}.{after}"
+        f"{counted(best.n_clusters, 'cluster')}, a {clarity(best.p_value)} result (p {written(best.p_value)}): the "
+        f"weakest border, between {larger:,} and {counted(smaller, 'sample')}, shows as {sign}.{doubt}{after}"
     )
 
 
-def _another(number: int, best: Suggestion, step: tuple[float, float]) -> str:
-    """Explain a number that is not the suggested one, by the step of the fusion curve there."""
-    how = f" (contrast {step[1] - step[0]:.2f} of 1)" if number > 1 else ""
+def _another(number: int, best: Suggestion, p_value: float) -> str:
+    """Explain a number that is not the suggested one, by the p-value of its weakest border."""
+    how = _how_sure(p_value) if number > 1 else ""
     if best.n_clusters == 1:
         return f"{counted(number, 'cluster')}{how}: one cluster is suggested, since no border is clear."
     are = "is" if number == 1 else "are"
     return (
-        f"{counted(number, 'cluster')} {are} not the clearest number{how}: that is {best.n_clusters:,} "
-        f"({best.contrast:.2f})."
+        f"{counted(number, 'cluster')} {are} not the suggested number{how}: that is {best.n_clusters:,} "
+        f"(p {written(best.p_value)})."
     )
 
 
-def _clarity(contrast: float) -> str:
-    return "clear" if contrast >= CLEAR else "fairly clear" if contrast >= FAIR else "faint"
-
-
-def _times(strength: float) -> str:
-    if strength < SMALLEST:
-        return f"under {SMALLEST} times"
-    return f"over {LARGEST} times" if strength > LARGEST else f"{strength:.2f} times"
+def _how_sure(p_value: float) -> str:
+    """Return the p-value of the weakest border in parentheses, or that it has no sign."""
+    return " (no sign of its weakest border)" if p_value == 1.0 else f" (p {written(p_value)})"

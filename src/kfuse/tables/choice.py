@@ -199,7 +199,8 @@ def _constants(table: Table, understood: dict[str, Column], left_out: dict[str, 
 
 
 def _reasons(understood: dict[str, Column], left_out: dict[str, Parts]) -> Iterator[str | Setting]:
-    """List why columns are left out, and how to use one nevertheless."""
+    """List why columns are left out, those that were asked for if any were, and how to use one nevertheless."""
+    left_out = {name: why for name, why in left_out.items() if why != NOT_CHOSEN} or left_out
     shown = list(left_out.items())[:MOST_REASONS]
     for position, (name, why) in enumerate(shown):
         yield "" if position == 0 else " and " if position == len(left_out) - 1 else ", "
@@ -211,8 +212,11 @@ def _reasons(understood: dict[str, Column], left_out: dict[str, Parts]) -> Itera
             yield ")"
     if len(left_out) > len(shown):
         yield f" and {counted(len(left_out) - len(shown), 'other')}"
-    yield "; use "
-    yield Setting("columns")
+    if all(understood[name].role == "text" and why != EXCLUDED for name, why in left_out.items()):
+        yield "; turn texts into columns of numbers first, such as embeddings or counts of words"
+    else:
+        yield "; use "
+        yield Setting("columns")
 
 
 def _only_pair(chosen: Chosen) -> Position:

@@ -1,4 +1,4 @@
-"""Accept a table as `read` returns it, or a data frame of polars or pandas."""
+"""Accept a table as `read` returns it, or a data frame of polars, pandas or pyarrow."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def as_table(frame: Any) -> Table:
 
     Parameters
     ----------
-    frame : Table, polars.DataFrame, polars.LazyFrame or pandas.DataFrame
+    frame : Table, polars.DataFrame, polars.LazyFrame, pandas.DataFrame, pyarrow.Table or pyarrow.RecordBatch
         The data; the index of a pandas frame is not part of it.
 
     Returns
@@ -42,9 +42,14 @@ def as_table(frame: Any) -> Table:
         return frame
     if isinstance(frame, pl.LazyFrame):
         frame = frame.collect()
+    if type(frame).__module__.partition(".")[0] == "pyarrow":
+        frame = pl.from_arrow(frame)
     if not isinstance(frame, pl.DataFrame):
         if not (hasattr(frame, "dtypes") and hasattr(frame, "columns") and hasattr(frame, "iloc")):
-            raise TypeError(f"a table must be a data frame of polars or pandas, got {type(frame).__name__}.")
+            raise TypeError(
+                f"a table must be a data frame of polars, pandas or pyarrow, got {type(frame).__name__}: convert it, "
+                "or give KFuse an array of numbers."
+            )
         frame = _from_pandas(frame)
     frame = frame.with_columns(_inferred(column) for column in frame if column.dtype == pl.Object)
     if frame.is_empty():
@@ -66,9 +71,10 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
     columns: dict[str, pl.Series] = {}
     for position, label in enumerate(frame.columns):
         name = original = "" if label is None else str(label)
-        repeat = 0
+        repeat = 1
         while name in columns:
-            name, repeat = f"{original}_duplicated_{repeat}", repeat + 1
+            repeat += 1
+            name = f"{original} ({repeat})"
         columns[name] = _series(name, frame.iloc[:, position])
     return pl.DataFrame(columns)
 

@@ -1,4 +1,4 @@
-"""Numbers that are written as text: plain, with decimal commas, thousands separators, currency or per cent signs."""
+"""Numbers that are written as text: plain, with decimal commas, thousands separators, signs of currency, or a unit."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ LEAST_ROWS = 20  # that such a column must have
 _SIGNED = (
     r"^([-+]?)\s?[$€£¥]?\s?([-+]?[\d.,]+(?:[eE][-+]?\d+)?)\s?[%$€£¥]?$"  # a number, perhaps with a sign of its unit
 )
+_WITH_UNIT = r"^([-+]?[\d.,]*\d(?:[eE][-+]?\d+)?)\s?(\pL[\pL/]{0,5}[²³]?|°\pL?)$"  # as in 12.5 cm
+_IN_BRACKETS = r"^\(([^()]+)\)$"  # how accountants write negative numbers
 _THOUSANDS = r"^[-+]?\d{1,3}(,\d{3})+(\.\d*)?$"
 _DECIMAL_COMMA = r"^[-+]?(\d+|\d{1,3}(\.\d{3})+)?(,\d*)?([eE][-+]?\d+)?$"
 _PADDED = r"^0\d+$"
@@ -88,9 +90,14 @@ def _plain(text: pl.Series) -> Parsed:
 
 
 def _without_units(text: pl.Series) -> pl.Series:
-    """Remove currency and per cent signs if every value is a number with or without one."""
-    matches = text.str.contains(_SIGNED)
-    return text.str.replace(_SIGNED, "${1}${2}") if matches.all() else text
+    """Remove currency and per cent signs if every value is a number with or without one, or the unit that all have."""
+    signed = text.str.replace(_IN_BRACKETS, "-${1}")
+    if signed.str.contains(_SIGNED).all():
+        return signed.str.replace(_SIGNED, "${1}${2}")
+    units = text.str.extract(_WITH_UNIT, 2).drop_nulls()
+    if units.n_unique() == 1 and units.len() == text.len() - text.null_count():
+        return text.str.replace(_WITH_UNIT, "${1}")
+    return text
 
 
 def _with_commas(text: pl.Series, decimal_comma: bool) -> pl.Series | None:

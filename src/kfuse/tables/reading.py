@@ -32,6 +32,7 @@ class Table(NamedTuple):
     is_text: bool  # whether every value is text as written, because the format has no types
     name: str  # of the file, in messages
     separator: str = ","  # between the values of CSV; if it is no comma, a comma may stand before decimals
+    notes: tuple[str, ...] = ()  # what was not as expected about the file
 
 
 def read(
@@ -50,7 +51,7 @@ def read(
     format : {"csv", "tsv", "parquet", "arrow", "json", "jsonl", "npy", "npz"} or None, default=None
         The format; None detects it.
     separator : str or None, default=None
-        The character between values of CSV, or "tab"; None expects a comma.
+        The character between values of CSV, or "tab"; None finds it: a comma, or else a semicolon, tab or bar.
     header : bool or None, default=None
         Whether the first line of CSV has the column names; None expects names, and rejects a line of numbers.
 
@@ -100,9 +101,10 @@ def parse(
     form = format or format_of(content, Path(name))
     if form in {"csv", "tsv"}:
         separator = separated.separator_of(separator) or ("\t" if form == "tsv" else None)
-        frame = separated.read(content, separated.Dialect(separator, header), name)
+        as_text = separated.read(content, separated.Dialect(separator, header), name)
         gate.has_read.set()
-        return Table(frame, frame.columns, is_text=True, name=name, separator=separator or separated.COMMA)
+        frame = as_text.frame
+        return Table(frame, frame.columns, True, name, as_text.separator, as_text.notes)
     if form in {"npy", "npz"}:
         found = arrays.read(content, name)
         frame, features = found.frame, found.features

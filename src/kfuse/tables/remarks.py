@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kfuse.description.number import FAIR
+from kfuse.description.number import FAIR, hedge, written
 from kfuse.tables.columns import Features
 from kfuse.tables.errors import Setting
 from kfuse.tables.roles import Parts, counts_rows
@@ -35,7 +35,7 @@ LEAST_GAIN = 0.02  # in lambda, for another column to be named
 class Advice(NamedTuple):
     """One remark, with the parameters that it mentions kept apart from the text."""
 
-    about: Literal["row number", "repeated rows", "contrast", "columns"]
+    about: Literal["row number", "repeated rows", "number", "columns"]
     parts: Parts
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ def advice(features: Features, model: KFuse) -> list[Advice]:
     found = [Advice("row number", parts) for parts in _row_numbers(features)]
     found += [Advice("repeated rows", parts) for parts in _few_places(features)]
     if model.n_clusters_ > 1:
-        found += [Advice("contrast", parts) for parts in _low_contrast(model)]
+        found += [Advice("number", parts) for parts in _doubtful_number(model)]
         found += [Advice("columns", parts) for parts in _explained(features, model.labels_)]
     return found
 
@@ -95,14 +95,14 @@ def _few_places(features: Features) -> Iterator[Parts]:
         )
 
 
-def _low_contrast(model: KFuse) -> Iterator[Parts]:
+def _doubtful_number(model: KFuse) -> Iterator[Parts]:
     if model.n_clusters != "auto":
         return
     best = model.tree_.suggest(1)[0]
-    if best.contrast < FAIR:
+    if best.p_value > FAIR:
         yield (
-            f"{best.n_clusters:,} clusters stand out little (contrast {best.contrast:.3f}): other numbers are nearly "
-            "as good, so look at the suggestions, or give a number",
+            f"{best.n_clusters:,} clusters stand out little (p {written(best.p_value)}): {hedge(model.tree_)}, "
+            "so look at the suggestions, or give a number",
         )
 
 

@@ -14,9 +14,17 @@ import polars as pl
 from kfuse.tables import gate
 from kfuse.tables.errors import Setting, TableError
 from kfuse.tables.sizes import separated as sizes
+from kfuse.tables.written import COMMA, OTHERS, as_utf8, separator_in
 
-COMMA = ","
-OTHER_SEPARATORS = {";": "';'", "\t": "a tab", "|": "'|'"}  # that files often have, as messages call them
+_REPEATED = re.compile(r"^(.*)_duplicated_(\d+)$")  # how polars names columns whose name was taken
+
+
+class Read(NamedTuple):
+    """A table as text, the separator of its values, and what was not as expected about the file."""
+
+    frame: pl.DataFrame
+    separator: str
+    notes: tuple[str, ...]
 
 
 class Dialect(NamedTuple):
@@ -54,7 +62,7 @@ def separator_of(text: str | None) -> str | None:
     )
 
 
-def read(content: bytes, dialect: Dialect, name: str) -> pl.DataFrame:
+def read(content: bytes, dialect: Dialect, name: str) -> Read:
     """Read a table with every value as text, so that values can be written again unchanged.
 
     Parameters
@@ -68,10 +76,19 @@ def read(content: bytes, dialect: Dialect, name: str) -> pl.DataFrame:
 
     Returns
     -------
-    polars.DataFrame
+    Read
         One text column per column of the file; without a header they are called column_1, column_2, ...
     """
-    content = _text(content, name)
+    text = as_utf8(content, name)
+    separator = separator_in(text.content) if dialect.separator is None else dialect.separator
+    notes = [] if text.note is None else [text.note]
+    if dialect.separator is None and separator != COMMA:
+        notes.append(f"{name} has {OTHERS[separator]} between its columns")
+    frame = _frame(text.content, Dialect(separator, dialect.header), name)
+    return Read(frame, separator, tuple(notes))
+
+
+def _frame(content: bytes, dialect: Dialect, name: str) -> pl.DataFrame:
     gate.check_estimate(sizes.estimate(content, dialect.separator or COMMA), name)
     has_header = dialect.header is not False
     try:
@@ -80,16 +97,11 @@ def read(content: bytes, dialect: Dialect, name: str) -> pl.DataFrame:
         raise TableError(f"{name} is empty: provide a CSV file with rows") from None
     except pl.exceptions.PolarsError as error:
         raise TableError(f"{name} cannot be read: ", *_reason(content, dialect, error)) from None
-    if has_header:
-        table = _without_padding(_with_plain_quotes(table, content, dialect))
-    first_line = table.columns if has_header else [value or "" for value in table.row(0)]
-    wrong = _other_separator(first_line, dialect)
-    if wrong:
-        raise TableError(f"{name} ", *wrong)
     if not has_header:
         return table.rename({old: f"column_{i}" for i, old in enumerate(table.columns, start=1)})
+    table = _without_padding(_with_plain_quotes(table, content, dialect))
     _check_header(table, dialect, name)
-    return table
+    return _with_own_names(table)
 
 
 def _check_header(table: pl.DataFrame, dialect: Dialect, name: str) -> None:
@@ -123,39 +135,25 @@ def _without_padding(table: pl.DataFrame) -> pl.DataFrame:
     return table.rename(dict(zip(table.columns, names, strict=True)))
 
 
+def _with_own_names(table: pl.DataFrame) -> pl.DataFrame:
+    """Name the second of two columns called x "x (2)", and further columns without a name by their positions."""
+    renamed = {}
+    for position, name in enumerate(table.columns, start=1):
+        repeated = _REPEATED.match(name)
+        if repeated and repeated[1] in table.columns:
+            own = f"{repeated[1]} ({int(repeated[2]) + 2})" if repeated[1] else f"column_{position}"
+            renamed[name] = own
+    names = [renamed.get(name, name) for name in table.columns]
+    return table.rename(renamed) if len(set(names)) == len(names) else table
+
+
 def _is_number(name: str) -> bool:
-    name = re.sub(r"_duplicated_\d+$", "", name)  # polars appends this to a name that is not unique
+    name = _REPEATED.sub(r"\1", name)
     try:
         float(name)
     except ValueError:
         return False
     return "_" not in name
-
-
-def _text(content: bytes, name: str) -> bytes:
-    """Return the content without blank lines around it if it is UTF-8, which polars does not check in headers."""
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise TableError(f"{name} is UTF-16: convert it to UTF-8")
-    if b"\0" in content[:4096]:
-        raise TableError(f"{name} has zero bytes, as UTF-16 has: convert it to CSV in UTF-8")
-    if not content.isascii():
-        try:
-            content.decode()
-        except UnicodeDecodeError as wrong:
-            line = content.count(b"\n", 0, wrong.start) + 1
-            raise TableError(
-                f"line {line} of {name} is not UTF-8, perhaps Latin-1: convert the file to UTF-8"
-            ) from None
-    return content.strip(b"\r\n")
-
-
-def _other_separator(first_line: list[str], dialect: Dialect) -> list[str | Setting] | None:
-    """Explain which other separator the only value of the first line contains, unless a separator was given."""
-    if dialect.separator is None and len(first_line) == 1:
-        for separator, shown in OTHER_SEPARATORS.items():
-            if separator in first_line[0]:
-                return [f"has {shown} between its columns instead of a comma: use ", Setting("separator", separator)]
-    return None
 
 
 def _reason(content: bytes, dialect: Dialect, error: Exception) -> list[str | Setting]:
@@ -172,11 +170,8 @@ def _reason(content: bytes, dialect: Dialect, error: Exception) -> list[str | Se
 
 
 def _wrong_width(rows: Iterator[list[str]], dialect: Dialect) -> list[str | Setting] | None:
-    """Find the first row that is longer than the first line, or another separator in the first line."""
+    """Find the first row that is longer than the first line."""
     first = next(rows, [])
-    wrong = _other_separator(first, dialect)
-    if wrong:
-        return ["it ", *wrong]
     above, start = ("first row", 2) if dialect.header is False else ("header", 1)
     for number, row in enumerate(rows, start):
         if len(row) > len(first):

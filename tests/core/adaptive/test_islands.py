@@ -80,15 +80,17 @@ def test_the_dimension_of_a_ball_is_recovered(dimension):
     np.testing.assert_allclose(islands.dimension_of_ball(log_length, sizes), dimension, rtol=0.02)
 
 
-def test_borders_have_an_island_on_both_sides():
+def test_a_border_is_as_open_as_the_more_open_of_its_sides_and_a_node_holds_its_best_part():
     children = np.array([[0, 1], [2, 3], [4, 5]])
-    one = np.zeros(7, dtype=bool)
-    one[0] = True
-    assert islands.count_borders(children, one.copy()) == 0
-    one[3] = True
-    assert islands.count_borders(children, one.copy()) == 1
-    one[[1, 2]] = True
-    assert islands.count_borders(children, one.copy()) == 3
+    found = np.empty(3)
+    islands.openness_between(children, np.array([0.5, 3.0, np.inf, 0.7, 9.0, 0.6, 9.0]), found)
+    np.testing.assert_array_equal(found, [3.0, np.inf, 0.6])
+
+
+def test_once_one_border_is_shown_the_limit_of_the_others_is_twice_as_high():
+    assert islands.count_islands(np.array([1.9, np.inf, 0.9, 2.1])) == 2
+    assert islands.count_islands(np.array([1.9, np.inf, 1.1])) == 0
+    assert islands.count_islands(np.empty(0)) == 0
 
 
 def islands_in(X, **options):

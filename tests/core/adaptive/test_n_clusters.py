@@ -7,6 +7,7 @@ from sklearn.datasets import load_iris, make_circles, make_moons
 from kfuse import KFuse
 from kfuse.core.adaptive.fusion import Merges
 from kfuse.core.adaptive.n_clusters import count_clusters, is_valley, strengths, suggest
+from kfuse.core.adaptive.support import support
 from kfuse.core.result import Borders
 
 
@@ -14,12 +15,17 @@ def borders_of(strength, dimension=2.0, evidence=None, is_valley=None, n_peaks=0
     """The borders of a tree with merges of these strengths, the last one highest."""
     untested = np.full(len(strength), -np.inf) if evidence is None else np.array(evidence, dtype=float)
     is_valley = np.ones(len(strength), dtype=bool) if is_valley is None else np.array(is_valley)
-    return Borders(np.array(strength, dtype=float), is_valley, untested, dimension, n_peaks, n_islands)
+    untouched = np.full(len(strength), np.inf)
+    return Borders(np.array(strength, dtype=float), is_valley, untested, dimension, n_peaks, n_islands, untouched)
 
 
 def suggestions(ascending, n, **options):
     """The suggestions of a tree of a hundred samples whose weakest merges are the highest."""
-    return suggest(borders_of(ascending[::-1], **options), n_samples=100, n=n)
+    return ranked(borders_of(ascending[::-1], **options), n)
+
+
+def ranked(borders, n):
+    return suggest(borders, support(borders).of_numbers(), n_samples=100, n=n)
 
 
 def found(strength, **options):
@@ -125,7 +131,7 @@ def test_steps_above_the_usual_strength_do_not_count():
 
 def test_a_number_is_judged_by_the_merges_that_its_cut_undoes():
     """The two weakest merges are not the two highest: the cut into three undoes one of usual strength."""
-    evidence = {s.n_clusters: s for s in suggest(borders_of([1.0, 1.1, 0.1, 1.2, 1.0, 0.1]), n_samples=100, n=50)}
+    evidence = {s.n_clusters: s for s in ranked(borders_of([1.0, 1.1, 0.1, 1.2, 1.0, 0.1]), 50)}
     assert (evidence[3].strongest_border, evidence[3].weakest_inside, evidence[3].contrast) == (1.0, 0.1, 0.0)
     assert (evidence[2].strongest_border, evidence[2].weakest_inside, evidence[2].contrast) == (0.1, 0.1, 0.0)
     assert next(iter(evidence)) == 1
@@ -201,7 +207,10 @@ def test_thin_clusters_are_not_cut_up(shape, noise, n_samples):
 def test_one_sample_is_one_cluster():
     model = KFuse().fit([[1.0, 2.0]])
     assert model.n_clusters_ == 1
-    assert model.tree_.suggest() == [(1, 1.0, 0.0, np.inf)]
+    (only,) = model.tree_.suggest()
+    assert only[:4] == (1, 1.0, 0.0, np.inf)
+    assert np.isnan(only.p_value)
+    assert only[5:] == ("none", None, None)
 
 
 def test_the_printed_algorithm_suggests_nothing():

@@ -10,6 +10,7 @@ from kfuse.core import adaptive
 from kfuse.core.adaptive import density, links, peaks, valleys
 from kfuse.core.adaptive import scales as chosen
 from kfuse.core.adaptive.neighborhoods import own_neighborhoods
+from kfuse.core.adaptive.significance import NEEDED
 from kfuse.core.execution import SERIAL
 from kfuse.core.search import NeighborTable, choose_search
 from tests.strategies import SEEDS
@@ -141,7 +142,7 @@ def peaks_with(evidence, most=100.0):
 
 
 def test_counting_is_by_step_up():
-    needed = np.log(1 / valleys.LEVEL)
+    needed = NEEDED
     two = needed - np.log(2)
     assert valleys.count_peaks(peaks_with([[np.inf], [needed + 1e-9], [two - 1e-9], [-np.inf]])) == 1
     assert valleys.count_peaks(peaks_with([[np.inf], [needed - 0.1], [two + 1e-9], [-9.0]])) == 2
@@ -157,7 +158,7 @@ def test_many_peaks_do_not_lower_the_bar_further_than_there_is_room_for():
 
 
 def test_the_best_scale_counts():
-    needed = np.log(1 / valleys.LEVEL)
+    needed = NEEDED
     evidence = [[np.inf, 0.0], [needed - 0.1, needed + 0.1], [-np.inf, needed], [-np.inf, np.inf]]
     assert valleys.count_peaks(peaks_with(evidence)) == 2
 
@@ -171,5 +172,5 @@ def test_a_merge_has_the_lesser_peak_of_its_two_sides():
 def test_no_peak_where_there_is_room_counts_against_a_merge():
     children = np.array([[0, 1]])
     peaks = peaks_with([[np.inf], [-np.inf]])
-    for size, expected in ((15.0, -np.inf), (16.0, np.log(valleys.LEVEL))):
+    for size, expected in ((15.0, -np.inf), (16.0, -NEEDED)):
         assert valleys.evidence_of_merges(children, np.array([size, 40.0, 40.0 + size]), peaks) == [expected]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kfuse.core.execution import Execution
 from kfuse.core.paper import least_distances
-from kfuse.core.search import kd_tree, spatial
+from kfuse.core.search import kd_tree, spatial, tree_bridges
 from tests.strategies import SEEDS, samples
 
 
@@ -26,7 +26,7 @@ def test_gaps_between_boxes_and_points(seed, n_features):
     assert kd_tree.gap_between(boxes[0], boxes, 1) == (apart**2).sum()
     assert least_distances.squared_distance_of_boxes(boxes[0], boxes[1]) == (apart**2).sum()
     assert kd_tree.gap_to(point, 1, boxes, 2) == (outside**2).sum()
-    assert kd_tree.squared_distance_to_box(point[1], boxes[2]) == (outside**2).sum()
+    assert tree_bridges.squared_distance_to_box(point[1], boxes[2]) == (outside**2).sum()
 
 
 @settings(max_examples=50)
@@ -136,7 +136,7 @@ def test_components_of_nodes(X, seed):
     tree = kd_tree.build(X)
     component = np.sort(np.random.default_rng(seed).integers(0, 3, len(X))).astype(np.int32)
     found = np.empty(tree.starts.size, dtype=np.int32)
-    kd_tree.note_components_of_nodes(tree.starts, tree.stops, component, found)
+    tree_bridges.note_components_of_nodes(tree.starts, tree.stops, component, found)
     for node, (start, stop) in enumerate(zip(tree.starts, tree.stops, strict=True)):
         there = np.unique(component[start:stop])
         assert found[node] == (there[0] if there.size == 1 else -1)

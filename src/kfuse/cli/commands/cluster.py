@@ -12,10 +12,13 @@ from kfuse.cli import fitting, input, output, summary
 from kfuse.cli.errors import CommandError
 from kfuse.cli.fitting import Work
 from kfuse.cli.options import STREAM, Choice, Method, Output, Source
-from kfuse.tables import Features, gate
+from kfuse.cli.output import Target
+from kfuse.tables import Features, Table, gate
 from kfuse.tables.columns import typed
 from kfuse.tables.separated import separator_of
 from kfuse.tables.writing import without_formulas
+
+KEPT = {";", "|"}  # separators of CSV that are written again if they were found
 
 
 def run(source: Source, choice: Choice, method: Method, wanted: Output) -> None:
@@ -33,6 +36,7 @@ def run(source: Source, choice: Choice, method: Method, wanted: Output) -> None:
     separator = separator_of(source.separator)
     target = output.target_of(wanted.out, wanted.to, separator, source.data)
     table = input.read(source)
+    target = _separated_like(table, target, given=separator)
     if wanted.label in (table.frame.columns if wanted.keep else [choice.id]):
         raise CommandError(f"the input already has a column {wanted.label!r}: choose another name with --label NAME")
     if wanted.keep:
@@ -55,6 +59,11 @@ def run(source: Source, choice: Choice, method: Method, wanted: Output) -> None:
     else:
         work.report_columns()
         work.report_remarks()
+
+
+def _separated_like(table: Table, target: Target, given: str | None) -> Target:
+    """Write CSV with the separator that was found in the input, unless one was given."""
+    return target if given is not None or table.separator not in KEPT else target._replace(separator=table.separator)
 
 
 def _frame(work: Work, choice: Choice, wanted: Output, *, is_text: bool) -> pl.DataFrame:

@@ -10,10 +10,12 @@ from rich.text import Text
 from kfuse import KFuse
 from kfuse.cli import console, fitting, input, output
 from kfuse.cli.options import Choice, Method, Source
-from kfuse.plots import PALETTE
+from kfuse.description.number import hedge, written
 from kfuse.wording import counted
 
+P_VALUE = "p: at most about the chance of a border as clear as the weakest one, in data without clusters."
 CONTRAST = "Contrast: how much weaker merges between clusters are than those within, from 0 to 1."
+MOST_SIZES = 5
 ONE_CLUSTER = "No number stands out, so the data counts as one cluster; its contrast is not comparable."
 
 
@@ -38,7 +40,7 @@ def run(source: Source, choice: Choice, method: Method, most: int, *, as_json: b
         output.print_json({**work.as_json(source, choice), "suggestions": ranked})
         return
     rows, n_columns = counted(len(work.features.X), "row"), counted(len(work.features.columns), "column")
-    _print(ranked, f"{work.table.name}: {rows}, {n_columns}")
+    _print(ranked, f"{work.table.name}: {rows}, {n_columns}", hedge(work.found.model.tree_))
 
 
 def suggestions(model: KFuse, most: int) -> list[dict[str, Any]]:
@@ -49,6 +51,10 @@ def suggestions(model: KFuse, most: int) -> list[dict[str, Any]]:
             "contrast": round(float(one.contrast), 4),
             "strongest_border": _rounded(one.strongest_border),
             "weakest_inside": _rounded(one.weakest_inside),
+            "p_value": _rounded(one.p_value),
+            "sign": one.sign,
+            "weakest_border": one.weakest_border,
+            "next_split": one.next_split and one.next_split._asdict(),
             "sizes": fitting.sizes_of(model.cut(one.n_clusters)),
         }
         for one in model.tree_.suggest(most)
@@ -56,22 +62,22 @@ def suggestions(model: KFuse, most: int) -> list[dict[str, Any]]:
 
 
 def _rounded(strength: float) -> float | None:
-    """Round for reading; infinity, which stands for no merge within clusters, becomes None, as JSON has none."""
+    """Round for reading; what is not finite, for no merge within clusters or no border, becomes None."""
     return float(f"{strength:.4g}") if np.isfinite(strength) else None
 
 
-def _print(ranked: list[dict[str, Any]], title: str) -> None:
+def _print(ranked: list[dict[str, Any]], title: str, hedged: str) -> None:
     out = console.console()
-    table = console.table(["rank", "clusters", "contrast", "", "sizes"], left=["", "sizes"])
+    table = console.table(["rank", "clusters", "p", "sign", "contrast", "sizes"], left=["sign", "sizes"])
     for rank, one in enumerate(ranked, start=1):
-        drawn = console.bar(one["contrast"], console.bar_character(out), PALETTE[0] if rank == 1 else PALETTE[5])
-        style = "bold" if rank == 1 else ""
-        shown = [str(rank), f"{one['n_clusters']:,}", f"{one['contrast']:.3f}"]
-        table.add_row(*(Text(text, style) for text in shown), drawn, console.first_few(one["sizes"], 6))
+        p_value = "" if one["p_value"] is None else written(one["p_value"]).removeprefix("= ")
+        shown = [str(rank), f"{one['n_clusters']:,}", p_value, one["sign"], f"{one['contrast']:.3f}"]
+        sizes = console.first_few(one["sizes"], MOST_SIZES)
+        table.add_row(*(Text(text, "bold" if rank == 1 else "") for text in shown), sizes)
     out.print(console.heading(title))
     out.print(table)
     out.print()
-    console.remark(out, CONTRAST)
-    if ranked[0]["n_clusters"] == 1:
-        console.remark(out, ONE_CLUSTER)
+    for text in (f"{hedged}." * bool(hedged), P_VALUE, CONTRAST, ONE_CLUSTER * (ranked[0]["n_clusters"] == 1)):
+        if text:
+            console.remark(out, text)
     out.print()

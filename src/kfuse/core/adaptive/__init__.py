@@ -73,11 +73,11 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
         graph = link(neighbors, nearest, ends, execution)
         merges = merge(graph, ends, execution)
 
-    def count_islands(parts: islands.Parts) -> int:
-        return islands.count_islands(nearest, neighbors.distances, parts, own.dimension, execution)
+    def openness_of(parts: islands.Parts) -> NDArray[np.float64]:
+        return islands.openness_of_merges(nearest, neighbors.distances, parts, own.dimension, execution)
 
     with stage("number of clusters"):
-        tree = undo(merges, graph, basins, looked_at, rho.values, found.natural_value, own.dimension, count_islands)
+        tree = undo(merges, graph, basins, looked_at, rho.values, found.natural_value, own.dimension, openness_of)
     place = distinct.place
     around = Surroundings(place, nearest.indices, nearest.distances, unit, sample_weight)
     return Result(
@@ -128,7 +128,7 @@ def undo(
     log_density: NDArray[np.float64],
     natural_value: int,
     dimension: float,
-    count_islands: Callable[[islands.Parts], int],
+    openness_of: Callable[[islands.Parts], NDArray[np.float64]],
 ) -> Undone:
     """Order the merges by how much of a border each of them is, and collect what tells the number of clusters."""
     height = borders.heights(merges, natural_value, dimension)
@@ -136,13 +136,15 @@ def undo(
     children = nodes_of_merges(*merges.edge[order].T)
     found_peaks = valleys.evidence_of_peaks(graph, basins.labels, looked_at, log_density)
     parts = islands.Parts(children, basins.labels, np.unique(roots(basins.representatives)), log_density)
+    openness = openness_of(parts)
     seen = Borders(
         strength=n_clusters.strengths(merges)[order],
         is_valley=n_clusters.is_valley(merges)[order],
         evidence=valleys.evidence_of_merges(children, parts.sums(np.ones(basins.labels.size)), found_peaks),
         dimension=dimension,
         n_peaks=valleys.count_peaks(found_peaks),
-        n_islands=count_islands(parts),
+        n_islands=islands.count_islands(openness),
+        openness=openness,
     )
     return Undone(children, merges.edge[order], merges.log_index[order], height[order], seen)
 

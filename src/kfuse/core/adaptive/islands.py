@@ -53,22 +53,31 @@ class Parts(NamedTuple):
         return sums
 
 
-def count_islands(
+def openness_of_merges(
     nearest: NeighborBlock, distances: Distances, parts: Parts, dimension: float, execution: Execution = SERIAL
-) -> int:
-    """Return how many merges have an island on both sides: one less than the number of islands that are clusters."""
+) -> NDArray[np.float64]:
+    """Compare the shares on both sides of each merge with the limit for islands: the larger, of the best part in each.
+
+    Below 1, there is an island on both sides. It is infinite where a side is too small, and if none are looked for.
+    """
     if nearest.indices.shape[1] < 2 * N_LINKS or dimension < LEAST_DIMENSION or not len(parts.children):
-        return 0
+        return np.full(len(parts.children), np.inf)
     sizes = parts.sums(np.ones(parts.labels.size))
     smaller = np.minimum(sizes, sizes[-1] - sizes)
     shares = leaving_shares(nearest.indices[:, :N_LINKS], parts, sizes, execution)
     dimensions = dimensions_of_parts(nearest.distances, distances, parts, sizes)
     surface = (N_LINKS / np.maximum(smaller, 1.0)) ** (1.0 / dimensions)
     least = np.interp(dimensions, DIMENSIONS, LEAST_SHARES) * surface
-    is_large = smaller >= 2 * N_LINKS
-    if not count_borders(parts.children, is_large & (shares < least)):
-        return 0
-    return int(count_borders(parts.children, is_large & (shares < ONCE_SHOWN * least)))
+    is_tested = (smaller >= 2 * N_LINKS) & (least > 0.0)
+    openness = np.full(len(parts.children), np.inf)
+    openness_between(parts.children, np.where(is_tested, shares / np.where(is_tested, least, 1.0), np.inf), openness)
+    return openness
+
+
+def count_islands(openness: NDArray[np.float64]) -> int:
+    """Return how many merges have an island on both sides: one less than the number of islands that are clusters."""
+    shown = openness.min(initial=np.inf) < 1.0
+    return int(np.count_nonzero(openness < ONCE_SHOWN)) if shown else 0
 
 
 def leaving_shares(
@@ -191,11 +200,10 @@ def dimension_of_ball(log_length: NDArray[np.float64], sizes: NDArray[np.float64
 
 
 @kernel
-def count_borders(children, is_island):
-    """Count the merges with an island on both sides; a node with an island inside counts as one."""
-    n_leaves, n_borders = len(children) + 1, 0
+def openness_between(children, lowest, openness):
+    """Take the lowest ratio inside of each node from its children; the larger of the two is that of the merge."""
+    n_leaves = len(children) + 1
     for merge in range(len(children)):
-        a, b = is_island[children[merge, 0]], is_island[children[merge, 1]]
-        n_borders += a and b
-        is_island[n_leaves + merge] |= a or b
-    return n_borders
+        a, b = lowest[children[merge, 0]], lowest[children[merge, 1]]
+        openness[merge] = max(a, b)
+        lowest[n_leaves + merge] = min(lowest[n_leaves + merge], a, b)

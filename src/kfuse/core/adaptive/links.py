@@ -79,7 +79,7 @@ def links_between(nearest: NeighborBlock, ends: Ends, execution: Execution = SER
         return links_from(members, starts, begin, end, lists, ends.labels, ends.log_density)
 
     found = execution.over_ranges(add_up, n_places, max(SAMPLES_PER_PART, n_places // 64))
-    return both_ways(found, starts.size - 1)
+    return both_ways(found)
 
 
 def links_from(
@@ -191,22 +191,35 @@ def shared_neighbors(sample, other, lists, around):
     return shared
 
 
-def both_ways(found: list[Links], n_subclusters: int) -> Links:
+def both_ways(found: list[Links]) -> Links:
     """Add up what goes from i to j and from j to i; give each pair once, i < j.
 
-    `found` are the links that go out from successive ranges of sub-clusters.
+    `found` are the links that go out from successive ranges of sub-clusters; it is emptied, to free their memory.
     """
     links = Links(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
+    found.clear()
     lower, upper = np.minimum(links.first, links.second), np.maximum(links.first, links.second)
-    order = np.argsort(
-        lower.astype(np.int64) * n_subclusters + upper, kind="stable"
-    )  # what goes out from i stays first
-    lower, upper = lower[order], upper[order]
-    starts = np.flatnonzero(np.append(True, (np.diff(lower) != 0) | (np.diff(upper) != 0))) if lower.size else order
-    return Links(
-        lower[starts],
-        upper[starts],
-        np.add.reduceat(links.weight[order], starts) if lower.size else links.weight,
-        np.add.reduceat(links.level[order], starts) if lower.size else links.level,
-        np.minimum.reduceat(links.gap[order], starts, axis=0) if lower.size else links.gap,
-    )
+    by_upper = members_of(upper.astype(np.intp))[0]
+    order = by_upper[members_of(lower[by_upper].astype(np.intp))[0]]  # what goes out from i stays first
+    added = _link_buffers(order.size, links.gap.shape[1])
+    n_pairs: int = add_up_both_ways(links, order, added)
+    first, second, weight, level, gap = added
+    return Links(first[:n_pairs], second[:n_pairs], weight[:n_pairs], level[:n_pairs], gap[:n_pairs])
+
+
+@kernel
+def add_up_both_ways(links, order, added):
+    """Add up links of the same pair of sub-clusters, which follow each other in `order`; return how many pairs."""
+    count = 0
+    for link in order:
+        lower, upper = min(links.first[link], links.second[link]), max(links.first[link], links.second[link])
+        if count == 0 or lower != added.first[count - 1] or upper != added.second[count - 1]:
+            added.first[count], added.second[count] = lower, upper
+            added.weight[count], added.level[count] = 0.0, 0.0
+            added.gap[count] = np.inf
+            count += 1
+        added.weight[count - 1] += links.weight[link]
+        added.level[count - 1] += links.level[link]
+        for scale in range(links.gap.shape[1]):
+            added.gap[count - 1, scale] = min(added.gap[count - 1, scale], links.gap[link, scale])
+    return count

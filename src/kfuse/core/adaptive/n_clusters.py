@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from kfuse.core.adaptive.fusion import Merges
 from kfuse.core.adaptive.neighborhoods import FEWEST_NEIGHBORS
-from kfuse.core.adaptive.valleys import LEVEL
+from kfuse.core.adaptive.significance import NEEDED
 from kfuse.core.result import Borders
 
 ALLOWANCE = 4.0  # of log-strength for a part of one sample, decreasing with the square root of its size: chance
@@ -77,14 +77,27 @@ def is_valley(merges: Merges) -> NDArray[np.bool_]:
     return is_denser & (merges.size.min(axis=1) >= FEWEST_NEIGHBORS)
 
 
-def suggest(borders: Borders, n_samples: int, n: int) -> list[Evidence]:
-    """Rank the numbers of clusters, the best first, then by decreasing contrast; `borders` are in the tree's order."""
+def suggest(borders: Borders, p_value: NDArray[np.float64], n_samples: int, n: int) -> list[Evidence]:
+    """Rank the numbers of clusters, the best first; `borders` are in the tree's order.
+
+    The others go by their step of log-strength, which shows scales that contrast does not: groups far apart, and groups
+    within them, both have next to no connection. It counts fully if all borders are significant, less if the p-value
+    of the weakest, given for 1, 2, ... clusters, is larger, and not at all if it is 1. Contrast decides between equals.
+    """
     weakest_inside = np.append(np.minimum.accumulate(borders.strength)[::-1], np.inf)
     strongest_border = np.append(0.0, np.maximum.accumulate(borders.strength[::-1]))
     chosen = count_clusters(borders)
     numbers = sorted({chosen, *range(2, _count_considered(strongest_border, n_samples) + 1)})
     evidence = [_evidence(number, strongest_border[number - 1], weakest_inside[number - 1]) for number in numbers]
-    return sorted(evidence, key=lambda one: (one.n_clusters != chosen, -one.contrast))[:n]
+
+    def rank(one: Evidence) -> tuple[bool, float, float]:
+        if one.n_clusters == chosen:
+            return False, 0.0, 0.0
+        certainty = min(-math.log(p_value[one.n_clusters - 1]) / NEEDED, 1.0) if one.contrast > 0.0 else 0.0
+        step = math.log(one.weakest_inside / one.strongest_border) if certainty > 0.0 else 0.0
+        return True, -certainty * step, -one.contrast
+
+    return sorted(evidence, key=rank)[:n]
 
 
 def _evidence(n_clusters: int, border: float, inside: float) -> Evidence:
@@ -100,25 +113,41 @@ def count_clusters(borders: Borders) -> int:
     return 1 + min(most, max(count_below_step(borders), borders.n_peaks, borders.n_islands))
 
 
+class Steps(NamedTuple):
+    """The steps below which the 1, 2, ... highest merges across a valley are."""
+
+    evidence: NDArray[np.float64]  # 1 is significant; minus infinity where there is no step
+    contrast: NDArray[np.float64]
+
+
 def count_below_step(borders: Borders) -> int:
     """Count the borders below the best step of those that are too high for chance.
 
+    The best step has the largest contrast, where one whose evidence is just enough counts a third of one with ample
+    evidence.
+    """
+    evidence, contrast = steps(borders)
+    clear = np.flatnonzero(evidence >= 1)
+    return 1 + int(clear[np.argmax(contrast[clear] * np.minimum(evidence[clear], AMPLE))]) if clear.size else 0
+
+
+def steps(borders: Borders) -> Steps:
+    """Compute how much too high for chance each step is.
+
     Above many borders a step is hardly chance: all of them would have to be weak by chance. So it is multiplied by the
-    square root of their number, as for a mean of that many. The best step has the largest contrast, where one whose
-    evidence is just enough counts a third of one with ample evidence.
+    square root of their number, as for a mean of that many.
     """
     highest_first = np.flatnonzero(borders.is_valley)[::-1]
     strength = borders.strength[highest_first]
     if strength.size < 2:
-        return 0
+        return Steps(np.empty(0), np.empty(0))
     border, inside = np.maximum.accumulate(strength)[:-1], np.minimum.accumulate(strength[::-1])[::-1][1:]
     step = np.log(inside) - np.log(border)
     least = STEP_IN_ONE_DIMENSION / max(borders.dimension, 1.0) ** STEP_DECREASE
     of_step = np.sqrt(np.arange(1, strength.size)) * step / least
     evidence = of_step + evidence_on_both_sides(borders.evidence[highest_first])
-    clear = np.flatnonzero((border < 1) & (step > 0) & (evidence >= 1))
     contrast = inside / (1 + inside) - border / (1 + border)
-    return 1 + int(clear[np.argmax((contrast * np.minimum(evidence, AMPLE))[clear])]) if clear.size else 0
+    return Steps(np.where((border < 1) & (step > 0), evidence, -np.inf), contrast)
 
 
 def evidence_on_both_sides(evidence: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -127,7 +156,7 @@ def evidence_on_both_sides(evidence: NDArray[np.float64]) -> NDArray[np.float64]
     It is that of the border with the least; a border that is too small to be tested counts neither for nor against it.
     """
     tested = np.where(np.isneginf(evidence), 0.0, evidence)
-    return np.clip(np.minimum.accumulate(tested)[:-1] / -math.log(LEVEL), -1.0, 1.0)
+    return np.clip(np.minimum.accumulate(tested)[:-1] / NEEDED, -1.0, 1.0)
 
 
 def _count_considered(strongest_border: NDArray[np.float64], n_samples: int) -> int:

@@ -34,10 +34,10 @@ from scipy.special import betainc
 from kfuse.core.adaptive import cells
 from kfuse.core.adaptive.links import Links
 from kfuse.core.adaptive.scales import FIRST_SCALE, TINY, Scales, expected_spread
+from kfuse.core.adaptive.significance import NEEDED
 from kfuse.core.kernels import kernel
 from kfuse.core.order import find
 
-LEVEL = 0.05  # of significance: how often structureless data may show more than one cluster
 DIMENSIONS, PLACES, OFFSET = (1.3, 1.8, 2.5, 4.0), (2.0, 1.2, 1.0, 0.8), (1.5, 1.2, 0.5, 0.5)  # A and B
 PRIOR = 32.0  # samples: how much the dimension of all weighs in that of a piece
 PLACES_OF_A_PIECE = 4.0  # that a scale must have room for, if the dimension there is to count for the piece
@@ -203,7 +203,7 @@ def count_peaks(peaks: Peaks) -> int:
     most = 0
     for column, room in zip(peaks.evidence.T, peaks.most, strict=True):
         descending = np.sort(column[np.isfinite(column)])[::-1]
-        needed = -np.log(LEVEL) - np.log(np.clip(np.arange(1, descending.size + 1), 1.0, max(1.0, room)))
+        needed = NEEDED - np.log(np.clip(np.arange(1, descending.size + 1), 1.0, max(1.0, room)))
         most = max([most, *(np.flatnonzero(descending >= needed)[-1:] + 1)])
     return int(most)
 
@@ -219,7 +219,7 @@ def evidence_of_merges(children: NDArray[np.intp], sizes: NDArray[np.float64], p
         best = np.append(column, np.empty(len(children)))
         raise_evidence(children, best, found)
     has_room = sizes[children].min(axis=1) >= 2 * FIRST_SCALE
-    return np.where(has_room, np.maximum(found, np.log(LEVEL)), found)
+    return np.where(has_room, np.maximum(found, -NEEDED), found)
 
 
 @kernel

@@ -7,6 +7,7 @@ features in order.
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,13 +17,15 @@ from kfuse.core.distances import EuclideanDistances
 from kfuse.core.distances.euclidean import identity
 from kfuse.core.execution import SERIAL, Execution
 from kfuse.core.kernels import fast_kernel, inner_kernel, kernel
-from kfuse.core.order import is_shorter
 from kfuse.core.search.base import ENTRIES_PER_BLOCK, Bridges, NeighborBlock, NeighborSearch
+from kfuse.core.search.coarse import CoarseTree, coarse_tree, write_nearest_coarsely
 from kfuse.core.search.duplicates import first_at_distance_zero, first_of_equal_rows, merge_vanishing
 from kfuse.core.search.nearest import keep_nearest, place_sorted
 from kfuse.core.search.spatial import LEAF_SIZE, MAX_DEPTH, n_levels, spatial_order
+from kfuse.core.search.tree_bridges import bridge_by_tree, note_components_of_nodes
 
 GROUP_SIZE = 8  # queries that walk down the tree together
+CROWDED = 0.1  # the share of queries that single precision leaves open from which on it does not pay off
 SAMPLES_AT_A_TIME = 2**14  # whose bridges or nearest samples are found before a keyboard interrupt is handled
 
 
@@ -34,7 +37,7 @@ class KDTree(NamedTuple):
     bounds: NDArray[np.float64]  # (n_nodes, 2, n_features): the least and greatest coordinates
     starts: NDArray[np.int64]  # node i holds the tree positions starts[i] to stops[i]
     stops: NDArray[np.int64]
-    leaves: NDArray[np.float64]  # (n_leaves, n_features, LEAF_SIZE): the points again, for the search
+    leaves: NDArray[np.float64]  # (n_leaves, n_features, LEAF_SIZE): the points again, where the search needs them
 
 
 class KDTreeSearch(NeighborSearch):
@@ -43,19 +46,28 @@ class KDTreeSearch(NeighborSearch):
     distances: EuclideanDistances
     is_cheap_to_repeat = False
 
-    def __init__(self, distances: EuclideanDistances, execution: Execution = SERIAL, tree: KDTree | None = None):
+    def __init__(
+        self,
+        distances: EuclideanDistances,
+        execution: Execution = SERIAL,
+        tree: KDTree | None = None,
+        coarse: CoarseTree | None = None,
+    ):
         self.distances = distances
         self._execution = execution  # for building the tree
-        self.tree = build(distances.points, execution) if tree is None else tree
+        self.tree = build(distances.points, execution, has_leaves=False) if tree is None else tree
+        self._building = Lock()
+        self._coarse: CoarseTree | None = coarse_tree(self.tree) if coarse is None else coarse
         self.visiting_order = self.tree.order.astype(np.intp)
         self.most_neighbors = distances.n_samples - 1
 
     def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
-        indices, found = nearest(self.tree, self.distances.points[rows], k, rows)
+        indices, found = np.empty((rows.size, k), dtype=np.int32), np.empty((rows.size, k))
+        self._write_nearest(self.distances.points[rows], rows, np.arange(rows.size), indices, found)
         return NeighborBlock(rows, indices, self.distances.finish(found))
 
     def fill(self, rows: NDArray[np.intp], indices: NDArray[np.int32], distances: NDArray[np.float64]) -> None:
-        write_nearest(self.tree, self.distances.points[rows], rows, rows, indices, distances)
+        self._write_nearest(self.distances.points[rows], rows, rows, indices, distances)
         if self.distances.finish is not identity:
             distances[rows] = self.distances.finish(distances[rows])
 
@@ -70,7 +82,7 @@ class KDTreeSearch(NeighborSearch):
 
     def reordered(self) -> tuple[KDTreeSearch, NDArray[np.intp]]:
         tree = self.tree._replace(order=np.arange(self.tree.order.size, dtype=np.int32))
-        return KDTreeSearch(self.distances.at(tree.points), self._execution, tree), self.visiting_order
+        return KDTreeSearch(self.distances.at(tree.points), self._execution, tree, self._coarse), self.visiting_order
 
     def duplicates(self) -> NDArray[np.intp] | None:
         if not has_crowded_leaf(self.tree):
@@ -97,22 +109,57 @@ class KDTreeSearch(NeighborSearch):
 
         def find(start: int, stop: int) -> None:
             part = order[start:stop]
-            found[part] = nearest(self.tree, queries[part], 1)[0][:, 0]
+            nearest_one, distance = np.empty((part.size, 1), dtype=np.int32), np.empty((part.size, 1))
+            own = np.full(part.size, -1)
+            self._write_nearest(queries[part], own, np.arange(part.size), nearest_one, distance)
+            found[part] = nearest_one[:, 0]
 
         execution.over_ranges(find, len(queries), SAMPLES_AT_A_TIME)
         return found
 
+    def _write_nearest(
+        self,
+        queries: NDArray[Any],
+        own: NDArray[np.intp],
+        rows: NDArray[np.intp],
+        indices: NDArray[np.int32],
+        distances: NDArray[np.float64],
+    ) -> None:
+        """Do what `write_nearest` does, in single precision as far as that suffices."""
+        left_open, coarse = np.arange(rows.size), self._coarse
+        if coarse is not None:
+            left_open = write_nearest_coarsely(self.tree, coarse, queries, own, rows, indices, distances)
+            if left_open.size > CROWDED * rows.size:
+                self._coarse = None
+        if left_open.size:
+            write_nearest(
+                self._tree_with_leaves(), queries[left_open], own[left_open], rows[left_open], indices, distances
+            )
 
-def build(X: NDArray[Any], execution: Execution = SERIAL) -> KDTree:
+    def _tree_with_leaves(self) -> KDTree:
+        with self._building:
+            if len(self.tree.leaves) == 0:
+                self.tree = self.tree._replace(leaves=leaves_of(self.tree.points, self.tree.starts, self.tree.stops))
+            return self.tree
+
+
+def build(X: NDArray[Any], execution: Execution = SERIAL, *, has_leaves: bool = True) -> KDTree:
     """Put the points in spatial order, and compute the bounds of each node."""
     order = spatial_order(X, execution)
     points = X[order].astype(np.float64, copy=False)
     levels = n_levels(len(X))
     starts, stops = halves(len(X), levels)
     bounds = np.empty((starts.size, 2, X.shape[1]))
-    leaves = np.zeros((2**levels, X.shape[1], LEAF_SIZE))
-    fill_nodes(points, starts, stops, bounds, leaves)
+    find_bounds(points, starts, stops, bounds)
+    leaves = leaves_of(points, starts, stops) if has_leaves else np.empty((0, X.shape[1], LEAF_SIZE))
     return KDTree(points, order, bounds, starts, stops, leaves)
+
+
+def leaves_of(points: NDArray[np.float64], starts: NDArray[np.int64], stops: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Copy the points of each leaf, feature by feature."""
+    leaves = np.zeros((starts.size // 2 + 1, points.shape[1], LEAF_SIZE))
+    fill_leaves(points, starts, stops, leaves)
+    return leaves
 
 
 def halves(n_samples: int, levels: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -125,8 +172,8 @@ def halves(n_samples: int, levels: int) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 @kernel
-def fill_nodes(points, starts, stops, bounds, leaves):
-    """Find the bounds of all nodes, from the leaves up, and copy the points of the leaves."""
+def find_bounds(points, starts, stops, bounds):
+    """Find the bounds of all nodes, from the leaves up."""
     first_leaf = len(starts) // 2
     for node in range(len(starts) - 1, -1, -1):
         for feature in range(points.shape[1]):
@@ -137,10 +184,18 @@ def fill_nodes(points, starts, stops, bounds, leaves):
                 continue
             least = greatest = points[starts[node], feature]
             for position in range(starts[node], stops[node]):
-                value = points[position, feature]
-                least, greatest = min(least, value), max(greatest, value)
-                leaves[node - first_leaf, feature, position - starts[node]] = value
+                least, greatest = min(least, points[position, feature]), max(greatest, points[position, feature])
             bounds[node, 0, feature], bounds[node, 1, feature] = least, greatest
+
+
+@kernel
+def fill_leaves(points, starts, stops, leaves):
+    """Copy the points of all leaves."""
+    first_leaf = len(starts) // 2
+    for node in range(first_leaf, len(starts)):
+        for position in range(starts[node], stops[node]):
+            for feature in range(points.shape[1]):
+                leaves[node - first_leaf, feature, position - starts[node]] = points[position, feature]
 
 
 def has_crowded_leaf(tree: KDTree) -> bool:
@@ -148,17 +203,6 @@ def has_crowded_leaf(tree: KDTree) -> bool:
     leaves = tree.bounds[len(tree.bounds) // 2 :]
     crowded = (leaves[:, 0] == leaves[:, 1]).all(axis=1)
     return bool((crowded & (tree.stops - tree.starts > 1)[len(tree.bounds) // 2 :]).any())
-
-
-@kernel
-def squared_distance_to_box(point, box):
-    """Compute the least squared distance from a point to anything in a box."""
-    total = 0.0
-    for feature in range(point.size):
-        outside = max(box[0, feature] - point[feature], point[feature] - box[1, feature])
-        if outside > 0.0:
-            total += outside * outside
-    return total
 
 
 class Group(NamedTuple):
@@ -351,50 +395,3 @@ def squared_distances(points, member, leaves, leaf, squares):
         for j in range(size):
             difference = leaves[leaf, feature, j] - coordinate
             squares[j] += difference * difference
-
-
-@kernel
-def note_components_of_nodes(starts, stops, of_position, of_node):
-    """Find the component that all samples of a node belong to, -1 if there are several."""
-    for node in range(starts.size):
-        of_node[node] = of_position[starts[node]]
-        for position in range(starts[node] + 1, stops[node]):
-            if of_position[position] != of_node[node]:
-                of_node[node] = -1
-                break
-
-
-@kernel
-def bridge_by_tree(tree, begin, end, of_position, of_node, first, second, distance, pending):
-    """Improve the shortest bridges from a range of samples, looking only into boxes that can hold a shorter one."""
-    points, order, bounds, starts, stops, _ = tree
-    n_nodes, n_features = starts.size, points.shape[1]
-    for position in range(begin, end):
-        point = points[position]
-        sample, own = order[position], of_position[position]
-        pending[0], n_pending = 0, 1
-        while n_pending > 0:
-            n_pending -= 1
-            node = pending[n_pending]
-            limit = distance[own] * distance[own] * (1.0 + 1e-15)
-            if of_node[node] == own or squared_distance_to_box(point, bounds[node]) > limit:
-                continue
-            left = 2 * node + 1
-            if left < n_nodes:
-                # The nearer child is looked into first.
-                to_left = squared_distance_to_box(point, bounds[left])
-                to_right = squared_distance_to_box(point, bounds[left + 1])
-                pending[n_pending] = left + 1 if to_left <= to_right else left
-                pending[n_pending + 1] = left if to_left <= to_right else left + 1
-                n_pending += 2
-                continue
-            for there in range(starts[node], stops[node]):
-                if of_position[there] == own:
-                    continue
-                total = 0.0
-                for feature in range(n_features):
-                    difference = points[there, feature] - point[feature]
-                    total += difference * difference
-                length = np.sqrt(total)
-                if is_shorter(length, sample, order[there], distance[own], first[own], second[own]):
-                    first[own], second[own], distance[own] = sample, order[there], length
