@@ -23,7 +23,7 @@ class Reference:
             sorted((q for q in range(self.n) if q != p), key=lambda q: (self.d[p][q], q)) for p in range(self.n)
         ]
         self.lam, self.nb = self.natural_neighbours()
-        self.k = min(max(self.nb), 2 * self.lam)
+        self.k = min(max(self.nb), max(2 * self.lam, 16))
         self.nearest = [order[: self.k] for order in self.order]
         self.m = self.dimension()
         self.nn = self.neighbourhoods()

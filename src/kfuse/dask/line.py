@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core import adaptive
-from kfuse.core.adaptive import REACH, peaks
+from kfuse.core.adaptive import peaks
 from kfuse.core.distances.base import unit_of
 from kfuse.core.distances.steps import rows_to_guess_from
 from kfuse.core.execution import Execution
@@ -66,7 +66,7 @@ def fit(chunks: Chunks, rows_per_box: int, execution: Execution) -> Fitted:
         boxes = ordered.boxes
     with stage("neighbours"):
         found = natural.find_natural_neighbors(boxes)
-        k = min(found.largest_count, REACH * found.natural_value, boxes.n_places - 1)
+        k = adaptive.count_neighbors(found.largest_count, found.natural_value, boxes.n_places)
         nearest = started(neighbors.nearest_of(found.neighbors, boxes, k, found.n_neighbors))
         found.neighbors.clear()  # the workers' memory is for the next stages
         halos = natural.halos_of(nearest, boxes)

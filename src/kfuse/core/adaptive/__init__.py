@@ -43,6 +43,7 @@ from kfuse.core.result import Borders, Result, Surroundings
 from kfuse.core.search import NeighborBlock, NeighborTable
 
 REACH = 2  # the most neighbours to link a sample with, in units of lambda: hubs make max(nb) needlessly large
+FEWEST = 2 * scales.FIRST_SCALE  # neighbours that no cap goes below: enough for two scales of the density
 
 
 def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[np.float64] | None = None) -> Result:
@@ -55,7 +56,7 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
         distinct, neighbors = places.find_places(neighbors, sample_weight)
     with stage("natural neighbours"):
         found = natural.find_natural_neighbors(neighbors, REACH, is_last=True)
-        n_wanted = min(found.n_neighbors, REACH * found.natural_value, neighbors.n_samples - 1)
+        n_wanted = count_neighbors(found.n_neighbors, found.natural_value, neighbors.n_samples)
         most = neighbors.search.most_neighbors
         k = n_wanted if most < natural.ENOUGH else min(n_wanted, most)
         nearest = neighbors.collect(k)
@@ -94,6 +95,11 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
         levels=noise.levels_of_fit(around, own.dimension),
         leaving=peaks.order_of_leaving(basins, rho.values)[place],
     )
+
+
+def count_neighbors(largest_count: int, natural_value: int, n_samples: int) -> int:
+    """Return k, the most neighbours to link a sample with: max(nb), capped."""
+    return min(largest_count, max(REACH * natural_value, FEWEST), n_samples - 1)
 
 
 def link(neighbors: NeighborTable, nearest: NeighborBlock, ends: links.Ends, execution: Execution) -> links.Links:

@@ -218,7 +218,8 @@ def evidence_of_merges(children: NDArray[np.intp], sizes: NDArray[np.float64], p
     for column in peaks.evidence.T:
         best = np.append(column, np.empty(len(children)))
         raise_evidence(children, best, found)
-    has_room = sizes[children].min(axis=1) >= 2 * FIRST_SCALE
+    is_tested = peaks.most.size > 0  # at any scale
+    has_room = is_tested & (sizes[children].min(axis=1) >= 2 * FIRST_SCALE)
     return np.where(has_room, np.maximum(found, -NEEDED), found)
 
 
