@@ -88,6 +88,7 @@ def test_code_of_a_page_runs_and_shows_what_it_says(page, quiet_folder):
         assert not report, "".join(report)
 
 
+@pytest.mark.filterwarnings("ignore:The set_bad function:PendingDeprecationWarning")  # which scanpy calls
 @pytest.mark.parametrize(
     "script", [script for script in EXAMPLES if script.stem not in SLOW], ids=lambda script: script.stem
 )
