@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 from joblib import effective_n_jobs
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class Progress:
@@ -45,6 +46,12 @@ class Execution(NamedTuple):
             results.append(result)
             self.progress.advance(stop, n_items, "samples")
         return results
+
+    def side_by_side(self, first: Callable[[], T], second: Callable[[], U]) -> tuple[T, U]:
+        """Run two tasks that do not need each other, the first in the calling thread; return both results."""
+        with Execution(min(self.n_threads, 2)).workers() as pool:
+            other = pool.submit(second)
+            return first(), other.result()
 
     def workers(self) -> Executor:
         """Return an executor with this number of threads; a single one is the calling thread.

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from kfuse.core import adaptive
 from kfuse.core.adaptive import bridges, islands, links, peaks, scales
+from kfuse.core.adaptive.fusion import Merges
+from kfuse.core.adaptive.valleys import Peaks
 from kfuse.core.distances import EuclideanDistances
 from kfuse.core.execution import Execution
 from kfuse.core.search import NeighborBlock
@@ -81,8 +83,8 @@ def link(here: OnOneNode, described: list[Task], subclusters: Subclusters, boxes
 
 
 def undo(
-    merges: Any,
-    graph: links.Links,
+    merges: Merges,
+    found_peaks: Peaks,
     here: OnOneNode,
     found: Described,
     boxes: Boxes,
@@ -90,9 +92,8 @@ def undo(
     execution: Execution,
 ) -> adaptive.Undone:
     """Order the merges, and collect what tells the number of clusters."""
-    looked_at, openness = here.looked_at(found.n_neighbors), partial(_openness, found, boxes, execution)
-    rho = here.log_density
-    return adaptive.undo(merges, graph, here.basins, looked_at, rho, natural_value, found.dimension, openness)
+    openness, rho = partial(_openness, found, boxes, execution), here.log_density
+    return adaptive.undo(merges, found_peaks, here.basins, rho, natural_value, found.dimension, openness)
 
 
 def _openness(found: Described, boxes: Boxes, execution: Execution, parts: islands.Parts) -> NDArray[np.float64]:

@@ -79,9 +79,9 @@ def fit(chunks: Chunks, rows_per_box: int, execution: Execution) -> Fitted:
     with stage("merging"):
         here = fusion.gather(described.rows, subclusters, boxes)
         graph = fusion.link(here, described.rows, subclusters, boxes, k)
-        merges = adaptive.merge(graph, here.ends, execution)
+        merges, found_peaks = adaptive.merge(graph, here.ends, here.looked_at(k), execution)
     with stage("number of clusters"):
-        merged = fusion.undo(merges, graph, here, described, boxes, found.natural_value, execution)
+        merged = fusion.undo(merges, found_peaks, here, described, boxes, found.natural_value, execution)
         place = np.concatenate(results(ordered.places))
         leaving = peaks.order_of_leaving(here.basins, here.log_density)[place]
     leaves = here.labels[place]

@@ -38,7 +38,6 @@ from kfuse.core.adaptive import (
 )
 from kfuse.core.dendrogram import nodes_of_merges
 from kfuse.core.execution import Execution
-from kfuse.core.order import roots
 from kfuse.core.result import Borders, Result, Surroundings
 from kfuse.core.search import NeighborBlock, NeighborTable
 
@@ -72,13 +71,13 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
         radius = links.radius_of(nearest.distances, own.counts)
         ends = links.Ends(basins.labels, rho.values, distinct.weight, own.counts, radius, looked_at.radii)
         graph = link(neighbors, nearest, ends, execution)
-        merges = merge(graph, ends, execution)
+        merges, found_peaks = merge(graph, ends, looked_at, execution)
 
     def openness_of(parts: islands.Parts) -> NDArray[np.float64]:
         return islands.openness_of_merges(nearest, neighbors.distances, parts, own.dimension, execution)
 
     with stage("number of clusters"):
-        tree = undo(merges, graph, basins, looked_at, rho.values, found.natural_value, own.dimension, openness_of)
+        tree = undo(merges, found_peaks, basins, rho.values, found.natural_value, own.dimension, openness_of)
     place = distinct.place
     around = Surroundings(place, nearest.indices, nearest.distances, unit, sample_weight)
     return Result(
@@ -109,11 +108,19 @@ def link(neighbors: NeighborTable, nearest: NeighborBlock, ends: links.Ends, exe
     return graph if k == 0 else bridges.with_bridges(graph, neighbors.search, k, ends)
 
 
-def merge(graph: links.Links, ends: links.Ends, execution: Execution) -> fusion.Merges:
-    """Merge sub-clusters, the pair with the largest index first, down to one."""
+def merge(
+    graph: links.Links, ends: links.Ends, looked_at: scales.Scales, execution: Execution
+) -> tuple[fusion.Merges, valleys.Peaks]:
+    """Merge sub-clusters, the pair with the largest index first, down to one, and find the density peaks meanwhile.
+
+    Merging is one long chain of steps, for which there is no more than one thread.
+    """
     sizes = np.bincount(ends.labels, weights=ends.weights).astype(np.float64)
     log_densities = np.bincount(ends.labels, weights=ends.weights * ends.log_density).astype(np.float64)
-    return fusion.agglomerate(graph, fusion.Nodes(sizes, log_densities), execution)
+    return execution.side_by_side(
+        lambda: fusion.agglomerate(graph, fusion.Nodes(sizes, log_densities), execution),
+        lambda: valleys.evidence_of_peaks(graph, ends.labels, looked_at, ends.log_density),
+    )
 
 
 class Undone(NamedTuple):
@@ -128,9 +135,8 @@ class Undone(NamedTuple):
 
 def undo(
     merges: fusion.Merges,
-    graph: links.Links,
+    found_peaks: valleys.Peaks,
     basins: peaks.Basins,
-    looked_at: scales.Scales,
     log_density: NDArray[np.float64],
     natural_value: int,
     dimension: float,
@@ -140,8 +146,7 @@ def undo(
     height = borders.heights(merges, natural_value, dimension)
     order = borders.by_height(height)
     children = nodes_of_merges(*merges.edge[order].T)
-    found_peaks = valleys.evidence_of_peaks(graph, basins.labels, looked_at, log_density)
-    parts = islands.Parts(children, basins.labels, np.unique(roots(basins.representatives)), log_density)
+    parts = islands.Parts(children, basins.labels, basins.peaks, log_density)
     openness = openness_of(parts)
     seen = Borders(
         strength=n_clusters.strengths(merges)[order],

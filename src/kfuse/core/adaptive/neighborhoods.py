@@ -39,7 +39,7 @@ def own_neighborhoods(
 ) -> Neighborhoods:
     """End the neighbourhood of each sample at its first gap, if its neighbours have one, too."""
     n_samples, k = indices.shape
-    dimension = intrinsic_dimension(distances)
+    dimension = intrinsic_dimension(distances, execution)
     ends = np.full(n_samples, k, dtype=np.int32)
     if k <= FEWEST_NEIGHBORS:
         return Neighborhoods(ends, dimension)
@@ -51,9 +51,9 @@ def own_neighborhoods(
     return Neighborhoods(counts, dimension)
 
 
-def intrinsic_dimension(distances: NDArray[np.float64]) -> float:
+def intrinsic_dimension(distances: NDArray[np.float64], execution: Execution = SERIAL) -> float:
     """Estimate the dimension of the data at the scale of its neighbourhoods (Levina and Bickel, averaged)."""
-    return dimension_of_spreads(*sum_spreads(distances, 0.0, 0))
+    return dimension_of_spreads(*sum_spreads(distances, execution=execution))
 
 
 def dimension_of_spreads(spread: float, n_used: int) -> float:
@@ -66,18 +66,43 @@ def widest_ratios(k: int, dimension: float) -> NDArray[np.float64]:
     return np.exp(2.0 * math.log(k) / (np.arange(1, k) * dimension))
 
 
+def sum_spreads(
+    distances: NDArray[np.float64], total: float = 0.0, n_used: int = 0, execution: Execution = SERIAL
+) -> tuple[float, int]:
+    """Add the mean of log(r_last / r_j) over the samples to a total, and count them, after those of earlier samples.
+
+    The logarithms are computed on all threads, and added up one after the other: the sum does not depend on how many
+    threads there are, or on how the samples are divided.
+    """
+    if distances.shape[1] < 2:
+        return total, n_used
+    spreads = np.empty(len(distances))
+    Execution(execution.n_threads).over_ranges(
+        lambda start, stop: write_spreads(distances, spreads, start, stop), spreads.size, SAMPLES_PER_PART
+    )
+    used = spreads[spreads >= 0.0]
+    return float(add_to(total, used)), n_used + used.size
+
+
 @kernel
-def sum_spreads(distances, total, n_used):
-    """Add the mean of log(r_last / r_j) over the samples to a total, and count them, after those of earlier samples."""
+def write_spreads(distances, spreads, start, stop):
+    """Compute the mean of log(r_last / r_j) of each sample; it is negative, and not used, next to an identical one."""
     n_ranks = distances.shape[1]
-    for sample in range(distances.shape[0]):
-        if n_ranks > 1 and distances[sample, 0] > 0.0:
+    for sample in range(start, stop):
+        spread = -1.0
+        if distances[sample, 0] > 0.0:
             spread = 0.0
             for rank in range(n_ranks - 1):
                 spread += math.log(distances[sample, n_ranks - 1] / distances[sample, rank])
-            total += spread / (n_ranks - 1)
-            n_used += 1
-    return total, n_used
+        spreads[sample] = spread / (n_ranks - 1)
+
+
+@kernel
+def add_to(total, values):
+    """Add values to a total, one after the other."""
+    for value in values:
+        total += value
+    return total
 
 
 @kernel

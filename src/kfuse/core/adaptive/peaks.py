@@ -21,6 +21,11 @@ class Basins(NamedTuple):
     labels: NDArray[np.intp]
     representatives: NDArray[np.intp]  # the densest natural neighbour; the sample itself for a peak
 
+    @property
+    def peaks(self) -> NDArray[np.intp]:
+        """The local density peaks, by ascending index: one for each sub-cluster."""
+        return np.flatnonzero(self.representatives == np.arange(self.representatives.size))
+
 
 def climb(
     indices: NDArray[np.int32],

@@ -14,6 +14,7 @@ from kfuse.core.search.duplicates import ranks_of_rows
 LEAF_SIZE = 16
 MAX_DEPTH = 64
 SPLIT_COLUMNS = 16  # the widest ones: where there are more, these tell points apart well enough
+FEW_COLUMNS = 8
 SAMPLES_PER_TASK = 2**16  # that one thread puts in order
 
 
@@ -45,8 +46,7 @@ def _columns_to_split(X: NDArray[Any]) -> NDArray[np.float64]:
     """Copy the widest columns; where they leave samples equal that are not, one more column tells these apart."""
     if X.dtype == np.bool_:
         X = X.view(np.uint8)
-    with np.errstate(over="ignore", invalid="ignore"):  # samples to predict may lie infinitely far apart
-        extents = X.max(axis=0).astype(np.float64) - X.min(axis=0)
+    extents = _extents(X)
     columns = X[:, np.argsort(-extents, kind="stable")[:SPLIT_COLUMNS]].astype(np.float64, order="C")
     if X.shape[1] <= SPLIT_COLUMNS:
         return columns
@@ -57,6 +57,16 @@ def _columns_to_split(X: NDArray[Any]) -> NDArray[np.float64]:
     if tied.size:
         rank[tied] = ranks_of_rows(X, tied)
     return np.column_stack([columns, rank])
+
+
+def _extents(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Return how far the values of each column extend; numpy is slow along many rows of few columns."""
+    if X.shape[1] <= FEW_COLUMNS:
+        least, greatest = (np.array([of(column) for column in X.T], X.dtype) for of in (np.min, np.max))
+    else:
+        least, greatest = X.min(axis=0), X.max(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):  # samples to predict may lie infinitely far apart
+        return greatest.astype(np.float64) - least
 
 
 def n_levels(n_samples: int) -> int:
