@@ -288,8 +288,8 @@ def constant_median(_: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[n
 
 
 def constant(name: str, value: float) -> tuple[Change, ...]:
-    """Change REACH, or a constant of n_clusters.py."""
-    return ((adaptive if name == "REACH" else n_clusters, name, value),)
+    """Change REACH or MOST, or a constant of n_clusters.py."""
+    return ((adaptive if name in ("REACH", "MOST") else n_clusters, name, value),)
 
 
 UNCAPPED = 10**9
@@ -310,9 +310,11 @@ VARIANTS = (
     Variant("order", "the last merges are undone first", ((borders, "heights", undone_as_merged),)),
     Variant("neighbours", "k = λ", constant("REACH", 1)),
     Variant("neighbours", "k = 2 λ", (*constant("REACH", 2), NO_MAX_NB)),
-    Variant("neighbours", "k = max(nb), no cap", constant("REACH", UNCAPPED)),
-    Variant("neighbours", "REACH = 4", constant("REACH", 4)),
-    Variant("neighbours", "REACH = 8", constant("REACH", 8)),
+    Variant("neighbours", "k = max(nb), no cap", (*constant("REACH", UNCAPPED), *constant("MOST", UNCAPPED))),
+    Variant("neighbours", "k at most 32", constant("MOST", 32)),
+    Variant("neighbours", "k at most 2 λ, also above 64", constant("MOST", UNCAPPED)),
+    Variant("neighbours", "REACH = 4", (*constant("REACH", 4), *constant("MOST", UNCAPPED))),
+    Variant("neighbours", "REACH = 8", (*constant("REACH", 8), *constant("MOST", UNCAPPED))),
     Variant("sub-clusters", "none: each sample is its own", ((peaks, "climb", every_sample_its_own),)),
     Variant("sub-clusters", "climbing among λ neighbours", (climb_among_lambda(),)),
     Variant("density", "with reverse neighbour counts (Eq. 1)", density_with_counts()),

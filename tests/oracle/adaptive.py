@@ -23,7 +23,7 @@ class Reference:
             sorted((q for q in range(self.n) if q != p), key=lambda q: (self.d[p][q], q)) for p in range(self.n)
         ]
         self.lam, self.nb = self.natural_neighbours()
-        self.k = min(max(self.nb), max(2 * self.lam, 16))
+        self.k = min(max(self.nb), max(2 * self.lam, 16), 64)
         self.nearest = [order[: self.k] for order in self.order]
         self.m = self.dimension()
         self.nn = self.neighbourhoods()
@@ -34,7 +34,7 @@ class Reference:
 
     def natural_neighbours(self):
         lam, nb, before = 0, [0] * self.n, self.n
-        for r in range(1, self.n):
+        for r in range(1, min(self.n, 65)):
             for p in range(self.n):
                 nb[self.order[p][r - 1]] += 1
             lam, unnamed = r, nb.count(0)

@@ -30,31 +30,35 @@ class NaturalNeighbors(NamedTuple):
 
 
 def find_natural_neighbors(
-    neighbors: NeighborTable, most_per_lambda: float = math.inf, *, is_last: bool = False
+    neighbors: NeighborTable,
+    most_per_lambda: float = math.inf,
+    *,
+    is_last: bool = False,
+    most_rounds: float = math.inf,
 ) -> NaturalNeighbors:
     """Widen the range until a round in which no sample gains its first reverse neighbour (Algorithm 1).
 
     Lambda is that round, as printed, or with `is_last` the one before it, the last that found a sample: in groups of
     five samples, a fifth neighbour is one of another group. Later stages will need as many neighbours as the largest
     reverse count, but at most `most_per_lambda` * lambda. With `is_last`, the search also ends with the last neighbours
-    that a graph holds, if these are `ENOUGH`.
+    that a graph holds, if these are `ENOUGH`. It ends after `most_rounds` in any case.
     """
-    n_samples, n_wanted = neighbors.n_samples, 0
+    last, n_wanted = int(min(neighbors.n_samples - 1, most_rounds)), 0
     k = neighbors.initial_count
     while True:
         found_in_round = np.bincount(_first_rounds(neighbors, k), minlength=k + 2)[1 : k + 1]
         natural_value = stopping_round(found_in_round)
-        if natural_value <= k or k == n_samples - 1:
+        if natural_value <= k or k >= last:
             break
         needed = _neighbors_needed(neighbors, found_in_round, most_per_lambda)
         # A graph may hold fewer neighbours than needed: when all of them do not suffice, and are too few to go on with,
         # it raises, and tells how many to build it with.
         most = neighbors.search.most_neighbors
         if is_last and k >= most >= ENOUGH:
-            n_wanted = needed
+            n_wanted = min(needed, last)
             break
-        k = min(max(k + 1, needed if k >= most else min(needed, most)), n_samples - 1)
-    natural_value = min(max(1, natural_value - is_last), n_samples - 1)
+        k = min(max(k + 1, needed if k >= most else min(needed, most)), last)
+    natural_value = min(max(1, natural_value - is_last), last)
     return NaturalNeighbors(natural_value, _reverse_counts(neighbors, natural_value), n_wanted)
 
 

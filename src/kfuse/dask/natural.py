@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuse.core import adaptive
 from kfuse.core.natural import count_reverse_neighbors, note_first_rounds, stopping_round
 from kfuse.dask.boxes import Boxes
 from kfuse.dask.exchange import Halos, View, view_of
@@ -28,7 +29,8 @@ class Natural(NamedTuple):
 
 def find_natural_neighbors(boxes: Boxes) -> Natural:
     """Widen the range until a round in which no place gains its first reverse neighbour (Algorithm 1)."""
-    k, most = min(FIRST_COUNT, boxes.n_places - 1), boxes.n_places - 1
+    most = min(adaptive.MOST, boxes.n_places - 1)
+    k = min(FIRST_COUNT, most)
     while True:
         neighbors = find_neighbors(boxes, k)
         halos = halos_of(neighbors, boxes)

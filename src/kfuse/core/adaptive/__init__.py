@@ -3,7 +3,7 @@
 It keeps the paper's ideas and makes each of them stable:
 
 - natural neighbours set the scale: k = max(nb), as printed, but at most 2 lambda, since hubs make it needlessly large,
-  and each neighbourhood ends where a gap ends it;
+  and at most 64; each neighbourhood ends where a gap ends it;
 - sub-clusters are what climbs to one local density peak along natural neighbours (Definitions 4 to 6), in no order;
 - boundary connectivity counts the neighbours shared across the boundary (Definition 8), link by link;
 - density similarity compares the density on the boundary with that of both sides.
@@ -43,6 +43,7 @@ from kfuse.core.search import NeighborBlock, NeighborTable
 
 REACH = 2  # the most neighbours to link a sample with, in units of lambda: hubs make max(nb) needlessly large
 FEWEST = 2 * scales.FIRST_SCALE  # neighbours that no cap goes below: enough for two scales of the density
+MOST = 8 * scales.FIRST_SCALE  # neighbours, and rounds of Algorithm 1: enough for four scales; more take time alone
 
 
 def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[np.float64] | None = None) -> Result:
@@ -54,7 +55,7 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
     with stage("neighbours"):
         distinct, neighbors = places.find_places(neighbors, sample_weight)
     with stage("natural neighbours"):
-        found = natural.find_natural_neighbors(neighbors, REACH, is_last=True)
+        found = natural.find_natural_neighbors(neighbors, REACH, is_last=True, most_rounds=MOST)
         n_wanted = count_neighbors(found.n_neighbors, found.natural_value, neighbors.n_samples)
         most = neighbors.search.most_neighbors
         k = n_wanted if most < natural.ENOUGH else min(n_wanted, most)
@@ -98,7 +99,7 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
 
 def count_neighbors(largest_count: int, natural_value: int, n_samples: int) -> int:
     """Return k, the most neighbours to link a sample with: max(nb), capped."""
-    return min(largest_count, max(REACH * natural_value, FEWEST), n_samples - 1)
+    return min(largest_count, max(REACH * natural_value, FEWEST), MOST, n_samples - 1)
 
 
 def link(neighbors: NeighborTable, nearest: NeighborBlock, ends: links.Ends, execution: Execution) -> links.Links:

@@ -15,7 +15,7 @@ from kfuse.core.distances import EuclideanDistances, MetricDistances
 from kfuse.core.execution import SERIAL, Execution
 from kfuse.core.kernels import kernel
 from kfuse.core.search.base import Bridges, NeighborBlock
-from kfuse.core.search.brute_force import BruteForceSearch, sort_rows
+from kfuse.core.search.brute_force import INITIAL_COUNT, BruteForceSearch, sort_rows
 from kfuse.core.search.cells import ROWS_AT_A_TIME, Cells, cells_seen, divide, samples_seen
 from kfuse.core.search.duplicates import first_at_distance_zero, first_of_equal_rows, merge_vanishing
 from kfuse.core.search.nearest import offer
@@ -23,7 +23,6 @@ from kfuse.core.search.rows import RowSearch
 from kfuse.core.search.screen import Visiting
 
 SHARE_SEARCHED = 0.25  # of all samples; where more would be looked at, looking at all is as fast
-INITIAL_COUNT = 128  # neighbours asked for at first: most of the time goes into looking, however many are asked for
 
 
 class ApproximateSearch(RowSearch):

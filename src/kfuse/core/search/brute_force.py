@@ -25,6 +25,7 @@ from kfuse.core.search.rows import RowSearch
 from kfuse.core.search.screen import Screen, Visiting, bound_limit, copy_within, put_lowest_first
 
 ROWS_AT_A_TIME = 256  # products with fewer rows are slower
+INITIAL_COUNT = 64  # neighbours asked for at first: most of the time goes into looking, however many are asked for
 CROWDED = 0.1  # the share of short lists that do not suffice from which on a more precise product pays off
 
 
@@ -35,6 +36,7 @@ class BruteForceSearch(RowSearch):
 
     def __init__(self, distances: EuclideanDistances):
         super().__init__(distances)
+        self.initial_count: int = min(INITIAL_COUNT, self.most_neighbors)
         self.brute_force = BruteForce(distances.points)
 
     def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
