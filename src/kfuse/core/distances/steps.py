@@ -241,15 +241,25 @@ def multiples_of_step(values: NDArray[np.float64]) -> NDArray[np.float64] | None
     smallest = gaps.min(initial=np.inf)
     if values[-1] - values[0] > MOST_STEPS * smallest:
         return None
-    few = values[: FEWEST_DISTINCT + 1]  # which rule out most divisions
+    finest = np.partition(gaps, FEWEST_DISTINCT - 1)[:FEWEST_DISTINCT] if gaps.size > FEWEST_DISTINCT else gaps
     for division in range(1, MOST_DIVISIONS + 1):
-        for some in (few, values):
-            step, multiples = fitted_step(np.diff(some), smallest / division)
-            if not _are_multiples(some, multiples, some[0], step):
-                break
-        else:
-            return multiples
+        if _may_be_multiples(finest, smallest / division):
+            step, multiples = fitted_step(gaps, smallest / division)
+            if _are_multiples(values, multiples, values[0], step):
+                return multiples
     return None
+
+
+def _may_be_multiples(gaps: NDArray[np.float64], step: float) -> bool:
+    """Return whether the smallest gaps leave it open that all values are multiples of a step.
+
+    They rule out most divisions: float32 numbers are multiples of a step wherever they are large, but not near zero. A
+    gap is off by two residues at most, and by what those of the others do to the fitted step.
+    """
+    step, multiples = fitted_step(gaps, step)
+    counts = np.diff(multiples)
+    allowed = 2.0 * LARGEST_RESIDUE * (1.0 + 2.0 * counts / max(1.0, counts.mean()))
+    return bool((np.abs(gaps - counts * step) <= allowed * step).all())
 
 
 def fitted_step(gaps: NDArray[np.float64], step: float) -> tuple[float, NDArray[np.float64]]:
