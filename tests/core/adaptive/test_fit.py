@@ -34,6 +34,19 @@ def in_spatial_order(X):
 @settings(max_examples=300)
 @given(samples(max_samples=60), st.sampled_from(["kd_tree", "brute"]))
 def test_equals_the_reference(X, neighbors):
+    assert_equals_the_reference(X, neighbors)
+
+
+@pytest.mark.parametrize("neighbors", ["kd_tree", "brute"])
+def test_no_more_than_64_rounds_and_neighbours(neighbors):
+    X = np.diag(np.linspace(1, 2, 80))  # all name the others in the same order, one more in each round
+    assert_equals_the_reference(X, neighbors)
+    assert KFuse(1, fusion="paper").fit(X).natural_value_ == 79
+    model = KFuse(1, neighbors=neighbors).fit(X)
+    assert (model.natural_value_, model.n_neighbors_) == (64, 64)
+
+
+def assert_equals_the_reference(X, neighbors):
     points, place = in_spatial_order(as_recorded(X))
     model, reference = KFuse(1, neighbors=neighbors).fit(X), Reference(points, np.bincount(place))
     reference.place = place

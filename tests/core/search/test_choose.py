@@ -78,16 +78,16 @@ def test_a_try_takes_the_time_of_stretches_from_all_over_the_data(monkeypatch):
     assert (np.diff(rows.reshape(8, 16), axis=1) == 1).all()
 
 
-@pytest.mark.parametrize(("few", "many", "expected"), [(1.0, 2.0, 128), (1.0, 2.1, 32), (3.0, 1.0, 128)])
+@pytest.mark.parametrize(("few", "many", "expected"), [(1.0, 2.0, 64), (1.0, 2.1, 32), (3.0, 1.0, 64)])
 def test_the_first_look_is_long_if_that_takes_little_longer(few, many, expected, monkeypatch):
     monkeypatch.setattr(choose, "TIMED_SAMPLES", 300)
-    monkeypatch.setattr(choose, "_trial_time", lambda _, k: many if k == 128 else few)
+    monkeypatch.setattr(choose, "_trial_time", lambda _, k: many if k == 64 else few)
     X = np.random.default_rng(6).random((300, 4))
     look = {d: NeighborTable(KDTreeSearch(EuclideanDistances(X[:, :d]))).initial_count for d in (3, 4)}
     assert look == {3: 32, 4: expected}
     assert NeighborTable(KDTreeSearch(EuclideanDistances(X[:299]))).initial_count == 32
-    assert NeighborTable(BruteForceSearch(EuclideanDistances(X))).initial_count == expected
+    assert NeighborTable(BruteForceSearch(EuclideanDistances(X))).initial_count == 64
     assert NeighborTable(KDTreeSearch(EuclideanDistances(X[:20]))).initial_count == 19
     assert NeighborTable(RowSearch(MatrixDistances(np.zeros((300, 300))))).initial_count == 32
-    monkeypatch.setattr(choose, "ENTRIES_KEPT", 128 * 299)
+    monkeypatch.setattr(choose, "ENTRIES_KEPT", 64 * 299)
     assert NeighborTable(KDTreeSearch(EuclideanDistances(X))).initial_count == 32

@@ -258,7 +258,7 @@ def _may_be_multiples(gaps: NDArray[np.float64], step: float) -> bool:
     """
     step, multiples = fitted_step(gaps, step)
     counts = np.diff(multiples)
-    allowed = 2.0 * LARGEST_RESIDUE * (1.0 + 2.0 * counts / max(1.0, counts.mean()))
+    allowed = 2.0 * LARGEST_RESIDUE * (1.0 + 2.0 * counts / max(1.0, counts.sum() / max(1, counts.size)))
     return bool((np.abs(gaps - counts * step) <= allowed * step).all())
 
 
