@@ -42,7 +42,7 @@ from kfuse.core.adaptive import (
 )
 from kfuse.core.dendrogram import nodes_of_merges
 from kfuse.core.execution import SERIAL, Execution
-from kfuse.core.search import NeighborTable
+from kfuse.core.search import Nearest, NeighborTable
 from kfuse.tree import FusionTree
 from study.labelled import PAPER_15, LabelledSet, Score, load, score, set_rows
 
@@ -222,13 +222,13 @@ def density_with_counts() -> tuple[Change, ...]:
     search, log_density = natural.find_natural_neighbors, density.log_density
     counts: list[NDArray[np.int64]] = []
 
-    def noting_search(neighbors: NeighborTable, most: float, *, is_last: bool) -> natural.NaturalNeighbors:
-        found = search(neighbors, most, is_last=is_last)
+    def noting_search(neighbors: NeighborTable, most: float, **options: Any) -> natural.NaturalNeighbors:
+        found = search(neighbors, most, **options)
         counts[:] = [found.reverse_counts]
         return found
 
-    def with_counts(distances: NDArray[np.float64]) -> density.LogDensity:
-        plain = log_density(distances)
+    def with_counts(*arguments: Any) -> density.LogDensity:
+        plain = log_density(*arguments)
         return plain._replace(values=plain.values + np.log(np.maximum(counts[0], 0.5)))
 
     return (natural, "find_natural_neighbors", noting_search), (density, "log_density", with_counts)
@@ -241,9 +241,9 @@ def whole_neighborhoods() -> Change:
     """Let no gap end a neighbourhood."""
     default = neighborhoods.own_neighborhoods
 
-    def whole(indices: NDArray[np.int32], *rest: Any) -> neighborhoods.Neighborhoods:
-        found = default(indices, *rest)
-        return found._replace(counts=np.full_like(found.counts, indices.shape[1]))
+    def whole(nearest: Nearest, *rest: Any) -> neighborhoods.Neighborhoods:
+        found = default(nearest, *rest)
+        return found._replace(counts=np.full_like(found.counts, nearest.indices.shape[1]))
 
     return (neighborhoods, "own_neighborhoods", whole)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import minmax_scale
 
-from kfuse.core.search import NeighborBlock, NeighborTable, choose_search
+from kfuse.core.search import Nearest, NeighborTable, choose_search
 from kfuse.tree import FusionTree
 
 PAPER_15 = (
@@ -33,12 +33,11 @@ class KeptTable(NeighborTable):
     _reordered: tuple[KeptTable, NDArray[np.intp]] | None = None
     _distinct: KeptTable | None = None
 
-    def collect(self, k: int) -> NeighborBlock:
+    def nearest(self, k: int) -> Nearest:
         """Return the k nearest neighbours of every sample, and keep them."""
         if self._kept is None or self._kept.indices.shape[1] < k:
-            self._kept = super().collect(k)
-        rows, indices, distances = self._kept
-        return NeighborBlock(rows, indices[:, :k], distances[:, :k])
+            self._kept = super().nearest(k)
+        return self._kept.up_to(k)
 
     def subset(self, kept: NDArray[np.intp]) -> KeptTable:
         """Return the table of the distinct samples, the only subset that a fit requests."""

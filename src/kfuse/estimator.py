@@ -341,9 +341,9 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         from kfuse.core.surroundings import find_surroundings  # noqa: PLC0415
 
         execution = self._execution()
+        if self.fusion == "adaptive":  # which drops the neighbours on the way
+            return adaptive.fit(self._neighbor_table(data, execution), execution, weight)
         neighbors = self._neighbor_table(data, execution)
-        if self.fusion == "adaptive":
-            return adaptive.fit(neighbors, execution, weight)
         result = paper.fit(neighbors, execution)
         if self._is_precomputed() or weight is not None:
             result = result._replace(around=find_surroundings(neighbors, result.n_neighbors))

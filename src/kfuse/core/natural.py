@@ -65,7 +65,7 @@ def find_natural_neighbors(
 def _reverse_counts(neighbors: NeighborTable, k: int) -> NDArray[np.int64]:
     """Count for each sample the samples that have it among their k nearest (Definition 2)."""
     counts = np.zeros(neighbors.n_samples, dtype=np.int64)
-    for block in neighbors.blocks(k):
+    for block in neighbors.blocks(k, with_distances=0):
         count_reverse_neighbors(block.indices, counts)
     return counts
 
@@ -92,7 +92,7 @@ def _neighbors_needed(neighbors: NeighborTable, found_in_round: NDArray[np.int64
 def _first_rounds(neighbors: NeighborTable, k: int) -> NDArray[np.int64]:
     """Find the round in which each sample is first another one's neighbour, k + 1 if in none."""
     rounds = np.full(neighbors.n_samples, k + 1, dtype=np.int64)
-    for block in neighbors.blocks(k):
+    for block in neighbors.blocks(k, with_distances=0):
         note_first_rounds(block.indices, rounds)
     return rounds
 

@@ -51,9 +51,23 @@ def log_levels(
 
     `copies` has the number of samples at each place, or their weight, `own` the number where the density is computed.
     """
-    lowest = np.full(len(distances), np.inf)
-    for count in {min(FEW, distances.shape[1]), distances.shape[1]} - {0}:
-        mean = sum_in_order(distances[:, :count]) / count
+    totals = sum_in_order(distances[:, :FEW]), sum_in_order(distances)
+    return log_levels_of_totals(indices, totals, copies, own, dimension)
+
+
+def log_levels_of_totals(
+    indices: NDArray[np.int32],
+    totals: tuple[NDArray[np.float64], NDArray[np.float64]],
+    copies: NDArray[np.float64],
+    own: NDArray[Any],
+    dimension: float,
+) -> NDArray[np.float64]:
+    """Compute the same from the sums of the distances to the nearest few and to all neighbours."""
+    k, lowest = indices.shape[1], np.full(len(indices), np.inf)
+    for count, total in {min(FEW, k): totals[0], k: totals[1]}.items():
+        if count == 0:  # one place
+            break
+        mean = total / count
         samples = own + (copies[indices[:, :count]].sum(axis=1) if (copies != 1.0).any() else count)
         level = np.log(samples) - dimension * np.log(np.maximum(mean, np.finfo(float).tiny))
         lowest = np.minimum(lowest, level)
@@ -61,10 +75,16 @@ def log_levels(
 
 
 def levels_of_fit(around: Surroundings, dimension: float) -> NDArray[np.float64]:
-    """Compute the levels of all samples of a fit; those with many copies are as dense as any."""
+    """Compute the levels of all samples of a fit."""
     copies = around.copies
-    levels = log_levels(around.indices, around.distances, copies, copies, dimension)
-    return np.where(copies > FEW, levels.max(), levels)[around.place]
+    return of_samples(log_levels(around.indices, around.distances, copies, copies, dimension), copies, around.place)
+
+
+def of_samples(
+    levels: NDArray[np.float64], copies: NDArray[np.float64], place: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return the level of each sample, given those of the places; places with many copies are as dense as any."""
+    return np.where(copies > FEW, levels.max(), levels)[place]
 
 
 def background(

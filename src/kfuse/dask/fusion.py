@@ -14,7 +14,7 @@ from kfuse.core.adaptive.fusion import Merges
 from kfuse.core.adaptive.valleys import Peaks
 from kfuse.core.distances import EuclideanDistances
 from kfuse.core.execution import Execution
-from kfuse.core.search import NeighborBlock
+from kfuse.core.search import Nearest
 from kfuse.dask.boxes import Box, Boxes
 from kfuse.dask.bridges import BridgeSearch
 from kfuse.dask.climbing import Subclusters
@@ -75,7 +75,7 @@ def _for_fusion(one: Rows, representatives: NDArray[np.int32], labels: NDArray[n
 def link(here: OnOneNode, described: list[Task], subclusters: Subclusters, boxes: Boxes, k: int) -> links.Links:
     """Link the sub-clusters, so that all of them are connected."""
     if k == 0:  # one place
-        nobody = NeighborBlock(np.arange(1), np.empty((1, 0), np.int32), np.empty((1, 0)))
+        nobody = Nearest(np.empty((1, 0), np.int32), np.empty((1, 0)))
         return links.links_between(nobody, here.ends)
     graph = links_between(described, subclusters, boxes)
     search = BridgeSearch(boxes, subclusters)
@@ -92,20 +92,21 @@ def undo(
     execution: Execution,
 ) -> adaptive.Undone:
     """Order the merges, and collect what tells the number of clusters."""
-    openness, rho = partial(_openness, found, boxes, execution), here.log_density
+    openness, rho = partial(_openness, here, found, boxes, execution), here.log_density
     return adaptive.undo(merges, found_peaks, here.basins, rho, natural_value, found.dimension, openness)
 
 
-def _openness(found: Described, boxes: Boxes, execution: Execution, parts: islands.Parts) -> NDArray[np.float64]:
+def _openness(
+    here: OnOneNode, found: Described, boxes: Boxes, execution: Execution, parts: islands.Parts
+) -> NDArray[np.float64]:
     """Look for islands on this node, with the nearest neighbours of all places, if there can be any."""
-    if found.n_neighbors < 2 * islands.N_LINKS or found.dimension < islands.LEAST_DIMENSION or not len(parts.children):
-        return np.full(len(parts.children), np.inf)
-    nearest = results([task(_nearest_few, *one) for one in zip(found.rows, boxes.tasks, strict=True)])
-    indices, distances, points = (np.concatenate(column) for column in zip(*nearest, strict=True))
-    block, places = NeighborBlock(np.arange(len(indices)), indices, distances), EuclideanDistances(np.ones((1, 1)))
-    return islands.openness_of_merges(block, places.at(points), parts, found.dimension, execution)
+    around = None
+    if islands.can_be_found(found.n_neighbors, found.dimension):
+        nearest = results([task(_nearest_few, *one) for one in zip(found.rows, boxes.tasks, strict=True)])
+        indices, points = (np.concatenate(column) for column in zip(*nearest, strict=True))
+        around = islands.Around(indices, here.radii[:, :2], EuclideanDistances(np.ones((1, 1))).at(points))
+    return islands.openness_of_merges(around, parts, execution)
 
 
-def _nearest_few(found: Rows, box: Box) -> tuple[Any, Any, Any]:
-    few = 2 * islands.N_LINKS
-    return found.indices[:, :few], found.distances[:, :few], box.points
+def _nearest_few(found: Rows, box: Box) -> tuple[Any, Any]:
+    return found.indices[:, : islands.N_LINKS], box.points

@@ -84,7 +84,6 @@ def _add_up(own: Linked, view: View, halo: Linked, owned: NDArray[np.int64], box
     lists = NeighborLists(
         seen.counts,
         view.positions(seen.indices),
-        seen.distances,
         farthest.astype(np.int32),
         seen.distances[last],
         seen.radii,
@@ -93,5 +92,7 @@ def _add_up(own: Linked, view: View, halo: Linked, owned: NDArray[np.int64], box
     names, labels = np.unique(seen.labels, return_inverse=True)
     labels = np.append(labels, names.size)  # of all places that are not seen
     begin, end = np.searchsorted(names, owned[box : box + 2])
-    found = links_from(*members_of(labels), int(begin), int(end), lists, labels, seen.log_density)
+    members, starts = members_of(labels)
+    lengths = seen.distances[members[starts[begin] : starts[end]]]
+    found = links_from(members, starts, int(begin), int(end), lists, lengths, labels, seen.log_density)
     return found._replace(first=names[found.first], second=names[found.second])

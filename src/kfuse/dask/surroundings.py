@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kfuse.core import noise
 from kfuse.core.adaptive import density, neighborhoods, peaks, places, scales
+from kfuse.core.natural import sum_in_order
 from kfuse.dask.boxes import Box, Boxes
 from kfuse.dask.exchange import Halos, View
 from kfuse.dask.neighbors import Neighbors
@@ -72,7 +73,7 @@ def intrinsic_dimension(neighbors: list[Task]) -> float:
 
 
 def _add_spreads(neighbors: Neighbors, total: tuple[float, int]) -> tuple[float, int]:
-    return neighborhoods.sum_spreads(neighbors.distances, *total)
+    return neighborhoods.add_spreads(neighborhoods.spreads_of(neighbors.distances), *total)
 
 
 def weigh(boxes: Boxes) -> Weighing:
@@ -92,9 +93,9 @@ def describe_places(neighbors: list[Task], boxes: Boxes, halos: Halos, k: int) -
     farthest = max(results([task(_farthest, one) for one in neighbors]))
     ends = started([task(_find_ends, *one, dimension) for one in zip(neighbors, boxes.tasks, strict=True)])
     found = zip(neighbors, ends, halos.views, halos.fetch(ends), strict=True)
-    unit = density.log_density(np.full((1, int(farthest > 0)), farthest)).unit
     known = shared((farthest, dimension, weighing))
-    return Described(started([task(_describe, *one, known) for one in found]), unit, dimension, k)
+    rows = started([task(_describe, *one, known) for one in found])
+    return Described(rows, density.unit_of(farthest), dimension, k)
 
 
 def _farthest(neighbors: Neighbors) -> float:
@@ -106,7 +107,7 @@ def _find_ends(neighbors: Neighbors, box: Box, dimension: float) -> Ends:
     n_places, k = neighbors.indices.shape
     ends = np.full(n_places, k, dtype=np.int32)
     if k > neighborhoods.FEWEST_NEIGHBORS:
-        neighborhoods.find_gaps(neighbors.distances, neighborhoods.widest_ratios(k, dimension), ends, 0, n_places)
+        neighborhoods.find_gaps(neighbors.distances, neighborhoods.widest_ratios(k, dimension), ends)
     return Ends(ends, box.n_samples)
 
 
@@ -118,7 +119,7 @@ def _describe(neighbors: Neighbors, own: Ends, view: View, halo: Ends, known: tu
     counts, weights = own.ends.copy(), weighing.weights(around.copies)
     if indices.shape[1] > neighborhoods.FEWEST_NEIGHBORS:
         neighborhoods.keep_shared(positions, around.ends, counts, 0, len(indices))
-    rho = density.log_density(distances, farthest).values
+    rho = density.log_density(sum_in_order(distances), indices.shape[1], farthest).values
     if weighing.is_weighted:
         rho += density.log_mean_weight(positions, weights) / max(dimension, 1.0)
     levels = noise.log_levels(positions, distances, around.copies.astype(np.intp), own.copies, dimension)

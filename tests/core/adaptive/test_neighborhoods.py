@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from kfuse.core.adaptive.neighborhoods import intrinsic_dimension, own_neighborhoods
+from kfuse.core.adaptive.neighborhoods import intrinsic_dimension, own_neighborhoods, spreads_of
 from kfuse.core.execution import Execution
 from kfuse.core.search import NeighborTable, choose_search
 
 
 def neighborhoods_of(X, k, n_threads=1):
-    nearest = NeighborTable(choose_search(X, "euclidean", "auto")).collect(k)
-    return own_neighborhoods(nearest.indices, nearest.distances, Execution(n_threads))
+    nearest = NeighborTable(choose_search(X, "euclidean", "auto")).nearest(k)
+    return own_neighborhoods(nearest, spreads_of(nearest.distances_of()), Execution(n_threads))
 
 
 @pytest.mark.parametrize("size", [6, 15])

@@ -9,9 +9,10 @@ from scipy.stats import f as f_distribution
 from kfuse.core import adaptive
 from kfuse.core.adaptive import density, links, peaks, valleys
 from kfuse.core.adaptive import scales as chosen
-from kfuse.core.adaptive.neighborhoods import own_neighborhoods
+from kfuse.core.adaptive.neighborhoods import own_neighborhoods, spreads_of
 from kfuse.core.adaptive.significance import NEEDED
 from kfuse.core.execution import SERIAL
+from kfuse.core.natural import sum_in_order
 from kfuse.core.search import NeighborTable, choose_search
 from tests.strategies import SEEDS
 
@@ -21,12 +22,13 @@ class Graph:
 
     def __init__(self, X, k):
         table = NeighborTable(choose_search(X, "euclidean", "auto"))
-        self.nearest = table.collect(k)
-        own = own_neighborhoods(self.nearest.indices, self.nearest.distances)
-        rho = self.log_density = density.log_density(self.nearest.distances).values
+        self.nearest = table.nearest(k)
+        distances = self.nearest.distances_of()
+        own = own_neighborhoods(self.nearest, spreads_of(distances))
+        rho = self.log_density = density.log_density(sum_in_order(distances), k, distances.max()).values
         self.labels = peaks.climb(self.nearest.indices, own.counts, rho, 9).labels
-        self.scales = chosen.choose_scales(self.nearest.distances, own.counts)
-        radius = links.radius_of(self.nearest.distances, own.counts)
+        self.scales = chosen.without_gaps(chosen.all_scales(distances), own.counts)
+        radius = links.radius_of(distances, own.counts)
         ends = links.Ends(self.labels, rho, np.ones(len(rho)), own.counts, radius, self.scales.radii)
         self.links = adaptive.link(table, self.nearest, ends, SERIAL)
         self.selection = valleys.Selection.of(
@@ -38,7 +40,7 @@ class Graph:
 @pytest.mark.parametrize(("k", "counts"), [(3, []), (7, []), (8, [8]), (15, [8]), (16, [8, 16]), (70, [8, 16, 32, 64])])
 def test_scales_are_powers_of_two_up_to_k(k, counts):
     distances = np.sort(np.random.default_rng(0).random((5, k)), axis=1)
-    scales = chosen.choose_scales(distances, np.full(5, k))
+    scales = chosen.without_gaps(chosen.all_scales(distances), np.full(5, k))
     assert scales.counts.tolist() == counts
     np.testing.assert_array_equal(scales.radii, distances[:, [count - 1 for count in counts]])
 
@@ -47,7 +49,7 @@ def test_scales_are_powers_of_two_up_to_k(k, counts):
 def test_the_dimension_at_a_scale_is_that_of_the_data(n_features):
     X = np.random.default_rng(n_features).random((2000, n_features))
     nearest = NeighborTable(choose_search(X, "euclidean", "auto")).collect(16)
-    scales = chosen.choose_scales(nearest.distances, np.full(2000, 16))
+    scales = chosen.without_gaps(chosen.all_scales(nearest.distances), np.full(2000, 16))
     np.testing.assert_allclose(scales.dimensions, n_features, rtol=0.15)
 
 
@@ -57,8 +59,8 @@ def test_what_lies_beyond_a_gap_tells_nothing_of_the_dimension():
     centres = 10.0 * np.stack(np.meshgrid(np.arange(12), np.arange(12)), axis=-1).reshape(-1, 1, 2)
     X = np.concatenate([(rng.normal(size=(144, 15, 2)) + centres).reshape(-1, 2), rng.normal(size=(60, 2)) - 100.0])
     nearest = NeighborTable(choose_search(X, "euclidean", "auto")).collect(20)
-    everything = chosen.choose_scales(nearest.distances, np.full(len(X), 20))
-    inside = chosen.choose_scales(nearest.distances, np.repeat([14, 20], [144 * 15, 60]))
+    everything = chosen.without_gaps(chosen.all_scales(nearest.distances), np.full(len(X), 20))
+    inside = chosen.without_gaps(chosen.all_scales(nearest.distances), np.repeat([14, 20], [144 * 15, 60]))
     assert everything.dimensions[1] < 1.0
     assert inside.dimensions[1] > 1.5
     np.testing.assert_array_equal(inside.radii, everything.radii)
@@ -66,7 +68,7 @@ def test_what_lies_beyond_a_gap_tells_nothing_of_the_dimension():
 
 def test_without_enough_samples_a_scale_has_the_dimension_of_the_one_before():
     distances = np.sort(np.random.default_rng(0).random((30, 16)), axis=1)
-    scales = chosen.choose_scales(distances, np.repeat([8, 16], [20, 10]))
+    scales = chosen.without_gaps(chosen.all_scales(distances), np.repeat([8, 16], [20, 10]))
     np.testing.assert_allclose(scales.spreads[:20, 1], scales.spreads[:, 0].mean())
     assert len(np.unique(scales.spreads[20:, 1])) == 10
 

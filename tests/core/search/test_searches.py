@@ -149,3 +149,19 @@ def test_a_table_keeps_the_last_number_of_neighbours():
         np.testing.assert_array_equal(block.indices, expected[0])
         np.testing.assert_array_equal(block.distances, expected[1])
         assert kept._kept.indices.shape == (300, k)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_features", [1, 2, 16, 17])
+def test_distances_that_are_not_kept_are_computed_again_to_the_last_bit(n_features, dtype):
+    X = np.random.default_rng(9).standard_normal((200, n_features)).astype(dtype)
+    kept = NeighborTable(KDTreeSearch(EuclideanDistances(X)))
+    nearest, (_, distances) = kept.nearest(12), by_sorting(X.astype(np.float64), 12)
+    assert (nearest._distances is None) == (n_features <= 16)
+    rows = np.array([150, 3, 3, 77])
+    np.testing.assert_array_equal(nearest.distances_of(), distances)
+    np.testing.assert_array_equal(nearest.distances_of(slice(20, 50), 5), distances[20:50, :5])
+    np.testing.assert_array_equal(nearest.distances_of(rows), distances[rows])
+    np.testing.assert_array_equal(nearest.up_to(3).distances_of(rows, 0), np.empty((4, 0)))
+    for block in kept.blocks(7, with_distances=1):
+        np.testing.assert_array_equal(block.distances, distances[block.rows, :1])

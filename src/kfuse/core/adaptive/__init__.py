@@ -16,6 +16,7 @@ strength of merges, `valleys` of the density, and `islands` in the graph.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -33,13 +34,14 @@ from kfuse.core.adaptive import (
     neighborhoods,
     peaks,
     places,
+    profiles,
     scales,
     valleys,
 )
 from kfuse.core.dendrogram import nodes_of_merges
 from kfuse.core.execution import Execution
 from kfuse.core.result import Borders, Result, Surroundings
-from kfuse.core.search import NeighborBlock, NeighborTable
+from kfuse.core.search import Nearest, NeighborTable
 
 REACH = 2  # the most neighbours to link a sample with, in units of lambda: hubs make max(nb) needlessly large
 FEWEST = 2 * scales.FIRST_SCALE  # neighbours that no cap goes below: enough for two scales of the density
@@ -59,28 +61,21 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
         n_wanted = count_neighbors(found.n_neighbors, found.natural_value, neighbors.n_samples)
         most = neighbors.search.most_neighbors
         k = n_wanted if most < natural.ENOUGH else min(n_wanted, most)
-        nearest = neighbors.collect(k)
-        own = neighborhoods.own_neighborhoods(nearest.indices, nearest.distances, execution)
+        nearest = neighbors.nearest(k)
     with stage("density"):
-        rho = density.log_density(nearest.distances)
-        if distinct.is_weighted:
-            rho.values[:] += density.log_mean_weight(nearest.indices, distinct.weight) / max(own.dimension, 1.0)
-        looked_at = scales.choose_scales(nearest.distances, own.counts)
+        own, rho, looked_at, radius, levels = describe(nearest, distinct, sample_weight, execution)
     with stage("sub-clusters"):
         basins = peaks.climb(nearest.indices, own.counts, rho.values, found.natural_value, execution)
     with stage("merging"):
-        radius = links.radius_of(nearest.distances, own.counts)
         ends = links.Ends(basins.labels, rho.values, distinct.weight, own.counts, radius, looked_at.radii)
         graph = link(neighbors, nearest, ends, execution)
+        kept = what_is_kept(nearest, neighbors, distinct, looked_at, own.dimension, sample_weight)
+        del nearest, neighbors  # merging needs the memory
         merges, found_peaks = merge(graph, ends, looked_at, execution)
-
-    def openness_of(parts: islands.Parts) -> NDArray[np.float64]:
-        return islands.openness_of_merges(nearest, neighbors.distances, parts, own.dimension, execution)
-
     with stage("number of clusters"):
+        openness_of = partial(islands.openness_of_merges, kept.for_islands, execution=execution)
         tree = undo(merges, found_peaks, basins, rho.values, found.natural_value, own.dimension, openness_of)
     place = distinct.place
-    around = Surroundings(place, nearest.indices, nearest.distances, unit, sample_weight)
     return Result(
         natural_value=found.natural_value,
         n_neighbors=k,
@@ -91,8 +86,8 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
         subclusters=basins.labels[place],
         left_out=_without_reverse_neighbors(distinct, found)[place],
         **tree._asdict(),
-        around=around,
-        levels=noise.levels_of_fit(around, own.dimension),
+        around=kept.around,
+        levels=levels,
         leaving=peaks.order_of_leaving(basins, rho.values)[place],
     )
 
@@ -102,7 +97,35 @@ def count_neighbors(largest_count: int, natural_value: int, n_samples: int) -> i
     return min(largest_count, max(REACH * natural_value, FEWEST), MOST, n_samples - 1)
 
 
-def link(neighbors: NeighborTable, nearest: NeighborBlock, ends: links.Ends, execution: Execution) -> links.Links:
+class Described(NamedTuple):
+    """What is known of each place from its neighbours."""
+
+    own: neighborhoods.Neighborhoods
+    log_density: density.LogDensity
+    looked_at: scales.Scales
+    radius: NDArray[np.float64]  # of the neighbourhood
+    levels: NDArray[np.float64]  # of each sample: the log-density as noise is told by
+
+
+def describe(
+    nearest: Nearest, distinct: places.Places, sample_weight: NDArray[np.float64] | None, execution: Execution
+) -> Described:
+    """Find the neighbourhood and the density of every place."""
+    n_places, k = nearest.indices.shape
+    read = profiles.read_profiles(nearest, execution)
+    own = neighborhoods.own_neighborhoods(nearest, read.spread, execution)
+    rho = density.log_density(read.total, k, float(read.farthest.max()))
+    if distinct.is_weighted:
+        rho.values[:] += density.log_mean_weight(nearest.indices, distinct.weight) / max(own.dimension, 1.0)
+    looked_at = scales.without_gaps(scales.Scales(scales.counts_of_scales(k), read.radii, read.spreads), own.counts)
+    radius = links.radii_of_neighborhoods(nearest, read.farthest, own.counts)
+    copies = np.bincount(distinct.place, sample_weight, n_places).astype(np.float64)
+    totals = read.total_of_few, read.total
+    levels = noise.log_levels_of_totals(nearest.indices, totals, copies, copies, own.dimension)
+    return Described(own, rho, looked_at, radius, noise.of_samples(levels, copies, distinct.place))
+
+
+def link(neighbors: NeighborTable, nearest: Nearest, ends: links.Ends, execution: Execution) -> links.Links:
     """Link the sub-clusters, so that all of them are connected."""
     graph = links.links_between(nearest, ends, execution)
     k = nearest.indices.shape[1]
@@ -122,6 +145,32 @@ def merge(
         lambda: fusion.agglomerate(graph, fusion.Nodes(sizes, log_densities), execution),
         lambda: valleys.evidence_of_peaks(graph, ends.labels, looked_at, ends.log_density),
     )
+
+
+class Kept(NamedTuple):
+    """What is kept of the neighbours when sub-clusters merge."""
+
+    for_islands: islands.Around | None
+    around: Surroundings | None  # if they cannot be found again from the samples alone
+
+
+def what_is_kept(
+    nearest: Nearest,
+    neighbors: NeighborTable,
+    distinct: places.Places,
+    looked_at: scales.Scales,
+    dimension: float,
+    sample_weight: NDArray[np.float64] | None,
+) -> Kept:
+    """Keep what later stages need."""
+    distances, k = neighbors.distances, nearest.indices.shape[1]
+    for_islands = around = None
+    if islands.can_be_found(k, dimension):
+        few = nearest.indices[:, : islands.N_LINKS].copy()
+        for_islands = islands.Around(few, looked_at.radii[:, :2], distances)
+    if distances.points is None or sample_weight is not None:
+        around = Surroundings(distinct.place, nearest.indices, nearest.distances_of(), distances.unit, sample_weight)
+    return Kept(for_islands, around)
 
 
 class Undone(NamedTuple):

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core.kernels import kernel
-from kfuse.core.natural import sum_in_order
 
 
 class LogDensity(NamedTuple):
@@ -28,18 +27,20 @@ class LogDensity(NamedTuple):
             return np.nan_to_num(np.exp(self.values) / self.unit / unit)
 
 
-def log_density(distances: NDArray[np.float64], farthest: float | None = None) -> LogDensity:
-    """Compute the logarithm of 1 / (mean distance to the neighbours).
+def log_density(total: NDArray[np.float64], k: int, farthest: float) -> LogDensity:
+    """Compute the logarithm of 1 / (mean distance to the neighbours), given the sums of these distances.
 
-    `farthest` is the distance of the farthest neighbour of all samples, if these are some of them.
+    `farthest` is the distance of the farthest neighbour of all samples, also if these are some of them.
     """
-    n_samples, k = distances.shape
-    if k == 0:
-        return LogDensity(np.zeros(n_samples), 1.0)
-    farthest = distances[:, -1].max() if farthest is None else farthest
-    unit = float(np.ldexp(1.0, int(np.frexp(farthest)[1]) - 1))
-    means = sum_in_order(distances) / k / unit
-    return LogDensity(-np.log(np.maximum(means, np.finfo(float).tiny)), unit)
+    unit = unit_of(farthest)
+    if k == 0:  # one place
+        return LogDensity(np.zeros(total.size), unit)
+    return LogDensity(-np.log(np.maximum(total / k / unit, np.finfo(float).tiny)), unit)
+
+
+def unit_of(farthest: float) -> float:
+    """Return the unit for distances up to the farthest."""
+    return 1.0 if farthest == 0.0 else float(np.ldexp(1.0, int(np.frexp(farthest)[1]) - 1))
 
 
 def log_mean_weight(indices: NDArray[np.int32], weights: NDArray[np.float64]) -> NDArray[np.float64]:

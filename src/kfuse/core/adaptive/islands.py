@@ -25,7 +25,6 @@ from kfuse.core.adaptive.scales import expected_spread
 from kfuse.core.distances import Distances
 from kfuse.core.execution import SERIAL, Execution
 from kfuse.core.kernels import kernel
-from kfuse.core.search import NeighborBlock
 
 N_LINKS = 8  # of each sample: to its nearest neighbours
 LEAST_DIMENSION = 2.5
@@ -53,19 +52,30 @@ class Parts(NamedTuple):
         return sums
 
 
-def openness_of_merges(
-    nearest: NeighborBlock, distances: Distances, parts: Parts, dimension: float, execution: Execution = SERIAL
-) -> NDArray[np.float64]:
+class Around(NamedTuple):
+    """What islands are told by: the eight nearest neighbours of each sample, and how far 8 and 16 of them reach."""
+
+    indices: NDArray[np.int32]
+    radii: NDArray[np.float64]  # (n_samples, 2)
+    distances: Distances
+
+
+def can_be_found(k: int, dimension: float) -> bool:
+    """Return whether islands are looked for at all, given k neighbours."""
+    return k >= 2 * N_LINKS and dimension >= LEAST_DIMENSION
+
+
+def openness_of_merges(around: Around | None, parts: Parts, execution: Execution = SERIAL) -> NDArray[np.float64]:
     """Compare the shares on both sides of each merge with the limit for islands: the larger, of the best part in each.
 
     Below 1, there is an island on both sides. It is infinite where a side is too small, and if none are looked for.
     """
-    if nearest.indices.shape[1] < 2 * N_LINKS or dimension < LEAST_DIMENSION or not len(parts.children):
+    if around is None or not len(parts.children):
         return np.full(len(parts.children), np.inf)
     sizes = parts.sums(np.ones(parts.labels.size))
     smaller = np.minimum(sizes, sizes[-1] - sizes)
-    shares = leaving_shares(nearest.indices[:, :N_LINKS], parts, sizes, execution)
-    dimensions = dimensions_of_parts(nearest.distances, distances, parts, sizes)
+    shares = leaving_shares(around.indices, parts, sizes, execution)
+    dimensions = dimensions_of_parts(around.radii, around.distances, parts, sizes)
     surface = (N_LINKS / np.maximum(smaller, 1.0)) ** (1.0 / dimensions)
     least = np.interp(dimensions, DIMENSIONS, LEAST_SHARES) * surface
     is_tested = (smaller >= 2 * N_LINKS) & (least > 0.0)
@@ -151,12 +161,12 @@ def add_to_parents(children, values):
 
 
 def dimensions_of_parts(
-    nearest: NDArray[np.float64], distances: Distances, parts: Parts, sizes: NDArray[np.float64]
+    radii: NDArray[np.float64], distances: Distances, parts: Parts, sizes: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the dimension of each node: of its neighbourhoods, or less if it is longer than a ball would be."""
     tiny = np.finfo(float).tiny
-    log_radius = np.log(np.maximum(nearest[:, N_LINKS - 1], tiny))
-    spread = np.log(np.maximum(nearest[:, 2 * N_LINKS - 1], tiny)) - log_radius
+    log_radius = np.log(radii[:, 0])
+    spread = np.log(radii[:, 1]) - log_radius
     mean_spread = (parts.sums(spread) + PRIOR * spread.mean()) / (sizes + PRIOR)
     local = expected_spread(np.array([2 * N_LINKS]))[0] / np.maximum(mean_spread, 1e-3)
     log_extent = np.log(np.maximum(extents(distances, parts, sizes), tiny))

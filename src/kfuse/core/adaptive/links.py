@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kfuse.core.execution import SERIAL, Execution
 from kfuse.core.kernels import inner_kernel, kernel
 from kfuse.core.order import is_within, members_of
-from kfuse.core.search import NeighborBlock
+from kfuse.core.search import Nearest
 
 NONE = -1
 SAMPLES_PER_PART = 2**15  # whose links one thread adds up at a time
@@ -51,7 +51,6 @@ class NeighborLists(NamedTuple):
 
     counts: NDArray[np.int32]  # how many of the neighbours below are in the neighbourhood
     indices: NDArray[np.int32]
-    distances: NDArray[np.float64]
     farthest_indices: NDArray[np.int32]
     farthest_distances: NDArray[np.float64]
     radii: NDArray[np.float64]  # (n_samples, n_scales): the distance to the M-th neighbour
@@ -65,18 +64,30 @@ def radius_of(distances: NDArray[np.float64], counts: NDArray[np.int32]) -> NDAr
     return np.asarray(distances[np.arange(counts.size), counts - 1])
 
 
-def links_between(nearest: NeighborBlock, ends: Ends, execution: Execution = SERIAL) -> Links:
+def radii_of_neighborhoods(
+    nearest: Nearest, farthest: NDArray[np.float64], counts: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """Return the distance of the last member of each neighbourhood; `farthest` are those of the k-th neighbours."""
+    radius, ended = farthest.copy(), np.flatnonzero(counts < nearest.indices.shape[1])
+    for start in range(0, ended.size, SAMPLES_PER_PART):
+        rows = ended[start : start + SAMPLES_PER_PART]
+        radius[rows] = radius_of(nearest.distances_of(rows), counts[rows])
+    return radius
+
+
+def links_between(nearest: Nearest, ends: Ends, execution: Execution = SERIAL) -> Links:
     """Sum up the links between each two sub-clusters."""
     if nearest.indices.shape[1] == 0:  # one place
         return _link_buffers(0, ends.radii.shape[1])
     members, starts = members_of(ends.labels)
     n_places = ends.labels.size
     farthest = nearest.indices[np.arange(n_places), ends.counts - 1], ends.radius
-    lists = NeighborLists(ends.counts, nearest.indices, nearest.distances, *farthest, ends.radii, np.sqrt(ends.weights))
+    lists = NeighborLists(ends.counts, nearest.indices, *farthest, ends.radii, np.sqrt(ends.weights))
 
     def add_up(start: int, stop: int) -> Links:
         begin, end = np.searchsorted(starts[:-1], [start, stop])
-        return links_from(members, starts, begin, end, lists, ends.labels, ends.log_density)
+        lengths = nearest.distances_of(members[starts[begin] : starts[end]])
+        return links_from(members, starts, begin, end, lists, lengths, ends.labels, ends.log_density)
 
     found = execution.over_ranges(add_up, n_places, max(SAMPLES_PER_PART, n_places // 64))
     return both_ways(found)
@@ -88,12 +99,14 @@ def links_from(
     begin: int,
     end: int,
     lists: NeighborLists,
+    lengths: NDArray[np.float64],
     labels: NDArray[np.intp],
     log_density: NDArray[np.float64],
 ) -> Links:
     """Sum up the links that go out from a range of sub-clusters; `members` and `starts` are as `members_of` has them.
 
-    The lists need to be complete for these members, and for their neighbours.
+    The lists need to be complete for these members, and for their neighbours; `lengths` are the distances from these
+    members, one row each, to their neighbours.
     """
     k, n_scales = lists.indices.shape[1], lists.radii.shape[1]
     links = _link_buffers(int(starts[end] - starts[begin]) * k, n_scales)
@@ -103,7 +116,7 @@ def links_from(
         np.empty(k + 1, np.int64),
         np.empty(k + 1),
     )
-    count = add_up_links(members, starts, begin, end, lists, labels, log_density, links, marks)
+    count = add_up_links(members, starts, begin, end, lists, lengths, labels, log_density, links, marks)
     return Links(*(column[:count].copy() for column in links))
 
 
@@ -114,7 +127,7 @@ def _link_buffers(count: int, n_scales: int) -> Links:
 
 
 @kernel
-def add_up_links(members, starts, begin, end, lists, labels, log_density, links, marks):
+def add_up_links(members, starts, begin, end, lists, distances, labels, log_density, links, marks):
     """Add up the links that go out from a range of sub-clusters, each pair of samples on one side only."""
     around, link_to, others, lengths = marks
     count = 0
@@ -122,7 +135,7 @@ def add_up_links(members, starts, begin, end, lists, labels, log_density, links,
         floor = count
         for member in range(starts[own], starts[own + 1]):
             sample = members[member]
-            n_others = list_links(sample, lists, labels, others, lengths)
+            n_others = list_links(sample, lists, distances[member - starts[begin]], labels, others, lengths)
             if n_others > 0:
                 mark_neighborhood(sample, lists, around)
             for position in range(n_others):
@@ -152,18 +165,18 @@ def narrow_gap(gap, radii, other_radii, length):
 
 
 @kernel
-def list_links(sample, lists, labels, others, lengths):
+def list_links(sample, lists, distances, labels, others, lengths):
     """List the samples to link a sample with, as 2 * sample + (1 if each is a neighbour of the other), and count them.
 
     They are its neighbours in other sub-clusters, but for those that list the sample themselves.
     """
-    counts, indices, distances, farthest_indices, farthest_distances = lists[:5]
+    counts, indices, farthest_indices, farthest_distances = lists[:4]
     own, count = labels[sample], 0
     for rank in range(counts[sample]):
         other = indices[sample, rank]
-        is_mutual = is_within(distances[sample, rank], sample, farthest_distances[other], farthest_indices[other])
+        is_mutual = is_within(distances[rank], sample, farthest_distances[other], farthest_indices[other])
         # Without a branch, which would often be mispredicted: what is not counted is overwritten.
-        others[count], lengths[count] = 2 * other + is_mutual, distances[sample, rank]
+        others[count], lengths[count] = 2 * other + is_mutual, distances[rank]
         count += (labels[other] > own) | ((labels[other] < own) & (not is_mutual))
     return count
 
@@ -196,8 +209,9 @@ def both_ways(found: list[Links]) -> Links:
 
     `found` are the links that go out from successive ranges of sub-clusters; it is emptied, to free their memory.
     """
-    links = Links(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
+    columns = list(zip(*found, strict=True))
     found.clear()
+    links = Links(*(np.concatenate(columns.pop(0)) for _ in range(len(columns))))  # each is freed when it is joined
     lower, upper = np.minimum(links.first, links.second), np.maximum(links.first, links.second)
     by_upper = members_of(upper.astype(np.intp))[0]
     order = by_upper[members_of(lower[by_upper].astype(np.intp))[0]]  # what goes out from i stays first

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from kfuse.core.execution import SERIAL, Execution
 from kfuse.core.kernels import kernel
+from kfuse.core.search import Nearest
 
 FEWEST_NEIGHBORS = 4  # of a neighbourhood that ends at a gap
 LEAST_SPREAD, LARGEST_SPREAD = 1e-3, 10.0  # of the log-distances to the neighbours: the inverse of the dimension
@@ -34,30 +35,35 @@ class Neighborhoods(NamedTuple):
     dimension: float
 
 
-def own_neighborhoods(
-    indices: NDArray[np.int32], distances: NDArray[np.float64], execution: Execution = SERIAL
-) -> Neighborhoods:
+def own_neighborhoods(nearest: Nearest, spreads: NDArray[np.float64], execution: Execution = SERIAL) -> Neighborhoods:
     """End the neighbourhood of each sample at its first gap, if its neighbours have one, too."""
-    n_samples, k = indices.shape
-    dimension = intrinsic_dimension(distances, execution)
+    n_samples, k = nearest.indices.shape
+    dimension = dimension_of_spreads(*add_spreads(spreads))
     ends = np.full(n_samples, k, dtype=np.int32)
     if k <= FEWEST_NEIGHBORS:
         return Neighborhoods(ends, dimension)
     widest = widest_ratios(k, dimension)
     counts = ends.copy()
+
+    def find(start: int, stop: int) -> None:
+        find_gaps(nearest.distances_of(slice(start, stop)), widest, ends[start:stop])
+
+    def keep(start: int, stop: int) -> None:
+        keep_shared(nearest.indices, ends, counts, start, stop)
+
     quiet = Execution(execution.n_threads)
-    quiet.over_ranges(lambda start, stop: find_gaps(distances, widest, ends, start, stop), n_samples, SAMPLES_PER_PART)
-    quiet.over_ranges(lambda start, stop: keep_shared(indices, ends, counts, start, stop), n_samples, SAMPLES_PER_PART)
+    quiet.over_ranges(find, n_samples, SAMPLES_PER_PART)
+    quiet.over_ranges(keep, n_samples, SAMPLES_PER_PART)
     return Neighborhoods(counts, dimension)
 
 
-def intrinsic_dimension(distances: NDArray[np.float64], execution: Execution = SERIAL) -> float:
+def intrinsic_dimension(distances: NDArray[np.float64]) -> float:
     """Estimate the dimension of the data at the scale of its neighbourhoods (Levina and Bickel, averaged)."""
-    return dimension_of_spreads(*sum_spreads(distances, execution=execution))
+    return dimension_of_spreads(*add_spreads(spreads_of(distances)))
 
 
 def dimension_of_spreads(spread: float, n_used: int) -> float:
-    """Return the dimension, given what `sum_spreads` found in all samples."""
+    """Return the dimension, given what `add_spreads` found in all samples."""
     return 1.0 / min(max(spread / n_used, LEAST_SPREAD), LARGEST_SPREAD) if n_used else 1.0
 
 
@@ -66,35 +72,33 @@ def widest_ratios(k: int, dimension: float) -> NDArray[np.float64]:
     return np.exp(2.0 * math.log(k) / (np.arange(1, k) * dimension))
 
 
-def sum_spreads(
-    distances: NDArray[np.float64], total: float = 0.0, n_used: int = 0, execution: Execution = SERIAL
-) -> tuple[float, int]:
-    """Add the mean of log(r_last / r_j) over the samples to a total, and count them, after those of earlier samples.
+def spreads_of(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute the mean of log(r_last / r_j) of each sample; it is negative, and not used, if it is not known."""
+    spreads = np.full(len(distances), -1.0)
+    if distances.shape[1] > 1:
+        write_spreads(distances, spreads)
+    return spreads
 
-    The logarithms are computed on all threads, and added up one after the other: the sum does not depend on how many
-    threads there are, or on how the samples are divided.
+
+def add_spreads(spreads: NDArray[np.float64], total: float = 0.0, n_used: int = 0) -> tuple[float, int]:
+    """Add spreads to the total of earlier samples, and count them.
+
+    They are added up one after the other, so that the sum does not depend on how the samples are divided.
     """
-    if distances.shape[1] < 2:
-        return total, n_used
-    spreads = np.empty(len(distances))
-    Execution(execution.n_threads).over_ranges(
-        lambda start, stop: write_spreads(distances, spreads, start, stop), spreads.size, SAMPLES_PER_PART
-    )
     used = spreads[spreads >= 0.0]
     return float(add_to(total, used)), n_used + used.size
 
 
 @kernel
-def write_spreads(distances, spreads, start, stop):
-    """Compute the mean of log(r_last / r_j) of each sample; it is negative, and not used, next to an identical one."""
+def write_spreads(distances, spreads):
+    """Compute the mean of log(r_last / r_j) of each sample that is not next to an identical one."""
     n_ranks = distances.shape[1]
-    for sample in range(start, stop):
-        spread = -1.0
+    for sample in range(distances.shape[0]):
         if distances[sample, 0] > 0.0:
             spread = 0.0
             for rank in range(n_ranks - 1):
                 spread += math.log(distances[sample, n_ranks - 1] / distances[sample, rank])
-        spreads[sample] = spread / (n_ranks - 1)
+            spreads[sample] = spread / (n_ranks - 1)
 
 
 @kernel
@@ -106,10 +110,10 @@ def add_to(total, values):
 
 
 @kernel
-def find_gaps(distances, widest, ends, start, stop):
+def find_gaps(distances, widest, ends):
     """Find the first rank after which the distance grows by more than chance allows."""
     k = distances.shape[1]
-    for sample in range(start, stop):
+    for sample in range(distances.shape[0]):
         for rank in range(FEWEST_NEIGHBORS, k):
             if distances[sample, rank] > widest[rank - 1] * distances[sample, rank - 1]:
                 ends[sample] = rank

@@ -70,6 +70,6 @@ def relative_to_largest(total: NDArray[np.float64], largest: float) -> NDArray[n
 def _first_at_distance_zero(neighbors: NeighborTable) -> NDArray[np.intp]:
     """Return the first sample at distance zero from each; the table keeps what it found for the next stage."""
     first = np.arange(neighbors.n_samples)
-    for block in neighbors.blocks(neighbors.initial_count):
+    for block in neighbors.blocks(neighbors.initial_count, with_distances=1):
         note_zero_distances(first, *block)
     return roots(first)

@@ -25,14 +25,6 @@ class Scales(NamedTuple):
         return expected_spread(self.counts) / np.maximum(self.spreads.mean(axis=0), TINY)
 
 
-def choose_scales(distances: NDArray[np.float64], counts: NDArray[np.int32]) -> Scales:
-    """Return the scales that the distances to the nearest neighbours are enough for.
-
-    `counts` are the sizes of the neighbourhoods: beyond the gap that ends one, distances tell nothing of the dimension.
-    """
-    return without_gaps(all_scales(distances), counts)
-
-
 def all_scales(distances: NDArray[np.float64]) -> Scales:
     """Return the scales with all spreads, those across a gap included."""
     scales = counts_of_scales(distances.shape[1])
@@ -46,7 +38,10 @@ def counts_of_scales(k: int) -> NDArray[np.int64]:
 
 
 def without_gaps(scales: Scales, counts: NDArray[np.int32]) -> Scales:
-    """Replace the spreads beyond the ends of neighbourhoods by the mean of the others, in place."""
+    """Replace the spreads beyond the ends of neighbourhoods by the mean of the others, in place.
+
+    `counts` are the sizes of the neighbourhoods: beyond the gap that ends one, distances tell nothing of the dimension.
+    """
     spreads = scales.spreads
     for scale, count in enumerate(scales.counts):
         is_inside = counts >= count

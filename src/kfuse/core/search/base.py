@@ -58,6 +58,7 @@ class NeighborSearch:
     visiting_order: NDArray[np.intp]  # the order of samples in which a search is fastest
     most_neighbors: int  # that can be asked for
     is_cheap_to_repeat = True  # for more neighbours of the same samples
+    points_to_measure: NDArray[Any] | None = None  # if distances are as quickly computed again as kept
     initial_count: int | None = None  # neighbours to ask for at first; None to find out
 
     def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:

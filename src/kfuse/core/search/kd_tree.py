@@ -26,6 +26,7 @@ from kfuse.core.search.tree_bridges import bridge_by_tree, note_components_of_no
 
 GROUP_SIZE = 8  # queries that walk down the tree together
 CROWDED = 0.1  # the share of queries that single precision leaves open from which on it does not pay off
+FEW_COORDINATES = 16  # from which a distance is about as quickly computed as read
 SAMPLES_AT_A_TIME = 2**14  # whose bridges or nearest samples are found before a keyboard interrupt is handled
 
 
@@ -60,6 +61,12 @@ class KDTreeSearch(NeighborSearch):
         self._coarse: CoarseTree | None = coarse_tree(self.tree) if coarse is None else coarse
         self.visiting_order = self.tree.order.astype(np.intp)
         self.most_neighbors = distances.n_samples - 1
+
+    @property
+    def points_to_measure(self) -> NDArray[Any] | None:  # type: ignore[override]
+        """The points, if they have few coordinates."""
+        points = self.distances.points
+        return points if points.shape[1] <= FEW_COORDINATES and self.distances.finish is identity else None
 
     def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
         indices, found = np.empty((rows.size, k), dtype=np.int32), np.empty((rows.size, k))
