@@ -33,6 +33,7 @@ def assert_consistent(model, X):
     np.testing.assert_array_equal(predicted, labels)
     if model.outliers == "assign":
         np.testing.assert_array_equal(shares.argmax(axis=1), labels)
+        np.testing.assert_allclose(shares.sum(axis=1), 1 - model.outlier_scores_, atol=1e-9)  # the rest to 1 is noise
     else:
         with_noise = np.column_stack([shares, 1 - shares.sum(axis=1)])
         np.testing.assert_array_equal(with_noise.argmax(axis=1), np.where(labels < 0, model.n_clusters_, labels))

@@ -84,3 +84,33 @@ def test_frame_says_what_to_install(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="to_frame needs pandas: pip install pandas"):
         model.tree_.to_frame()
+
+
+@pytest.fixture(scope="module")
+def found():
+    return KFuse().fit(load_iris().data).tree_.suggest(4)
+
+
+class TestSuggestionsAsText:
+    def test_print_shows_a_table(self, found):
+        head, *rows = str(found).splitlines()
+        assert head.split() == ["clusters", "p", "sign", "contrast", "weakest", "border", "next", "split"]
+        assert [int(row.split()[0]) for row in rows] == [one.n_clusters for one in found]
+        assert max(map(len, (head, *rows))) <= 80
+        for row, one in zip(rows, found, strict=True):
+            label, (larger, smaller) = one.next_split
+            assert row.endswith(f"{label}: {larger} | {smaller}")
+            assert f"  {one.sign} " in row
+            assert f"  {one.contrast:.3f}  " in row
+            assert f"  {one.weakest_border[0]} | {one.weakest_border[1]}  " in row
+
+    def test_one_cluster_has_no_border_to_show(self):
+        found = KFuse().fit(np.random.default_rng(0).normal(size=(200, 2))).tree_.suggest(1)
+        assert "nan" not in str(found)
+        assert str(found).splitlines()[1].split()[:2] == ["1", "none"]
+
+    def test_the_list_has_one_suggestion_per_line(self, found):
+        assert found == list(found)
+        assert repr(found).splitlines() == [
+            f"{'[' if one is found[0] else ' '}{one!r}{']' if one is found[-1] else ','}" for one in found
+        ]

@@ -57,7 +57,8 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
     outliers : {"assign", "label"}, default="assign"
         How to label outliers: "assign" keeps them in the cluster that they merged into, "label" labels them as noise,
         -1. Noise is sparser than clusters are: there are more than twice as many samples of so low a density as the
-        tails of Gaussian clusters would have. With ``fusion="paper"``, it is what Algorithm 2 leaves out.
+        tails of Gaussian clusters would have, so heavier tails count as noise in part. With ``fusion="paper"``, it is
+        what Algorithm 2 leaves out.
     n_jobs : int or None, default=None
         The number of threads; None and -1 mean all cores. The result is the same for each.
     random_state : int, RandomState instance or None, default=None

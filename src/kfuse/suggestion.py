@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+SMALLEST = 1e-9  # p-value that is written out: smaller ones are extrapolated too far for their size to mean much
+
 
 class Split(NamedTuple):
     """The cluster that one more cluster would split.
@@ -63,3 +65,64 @@ class Suggestion(NamedTuple):
     def __repr__(self) -> str:
         values = (f"{value:.3g}" if isinstance(value, float) else repr(value) for value in self)
         return f"Suggestion({', '.join(f'{name}={value}' for name, value in zip(self._fields, values, strict=True))})"
+
+
+class Suggestions(list[Suggestion]):
+    """Numbers of clusters, the best first: a list that ``print`` shows as a table.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from kfuse import KFuse
+    >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+    >>> print(KFuse().fit(X).tree_.suggest(1))
+     clusters        p  sign  contrast  weakest border  next split
+            2  0.00013  step     0.471       150 | 150  1: 82 | 68
+    """
+
+    def __str__(self) -> str:
+        rows = [COLUMNS, *(_cells(one) for one in self)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(_line(row, widths) for row in rows)
+
+    def __repr__(self) -> str:
+        return f"[{f',{chr(10)} '.join(map(repr, self))}]"
+
+
+COLUMNS = ("clusters", "p", "sign", "contrast", "weakest border", "next split")
+LEFT = {"sign", "next split"}  # words are aligned on the left, numbers on the right
+
+
+def _cells(one: Suggestion) -> tuple[str, ...]:
+    p_value = "" if one.weakest_border is None else written(one.p_value).removeprefix("= ")
+    border = "" if one.weakest_border is None else _sides(one.weakest_border)
+    split = "" if one.next_split is None else f"{one.next_split.cluster}: {_sides(one.next_split.sizes)}"
+    return f"{one.n_clusters:,}", p_value, one.sign, f"{one.contrast:.3f}", border, split
+
+
+def _sides(sizes: tuple[int, int]) -> str:
+    return " | ".join(f"{size:,}" for size in sizes)
+
+
+def _line(cells: tuple[str, ...], widths: list[int]) -> str:
+    aligned = (
+        cell.ljust(width) if name in LEFT else cell.rjust(width)
+        for name, cell, width in zip(COLUMNS, cells, widths, strict=True)
+    )
+    return f" {'  '.join(aligned)}".rstrip()
+
+
+def written(p_value: float) -> str:
+    """Write a p-value, with its sign of comparison: "= 0.03", "< 1e-09".
+
+    Parameters
+    ----------
+    p_value : float
+        The p-value.
+
+    Returns
+    -------
+    str
+        The text to follow "p".
+    """
+    return f"< {SMALLEST:.0e}" if p_value < SMALLEST else f"= {p_value:.2g}"

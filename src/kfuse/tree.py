@@ -13,7 +13,7 @@ from kfuse.core.adaptive.support import NO_CLUSTER, NO_SIGN, Support, persistenc
 from kfuse.core.dendrogram import nodes_after_merges, sizes_of_nodes
 from kfuse.core.large_clusters import cut_large
 from kfuse.core.order import labels_by_size
-from kfuse.suggestion import Split, Suggestion
+from kfuse.suggestion import Split, Suggestion, Suggestions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -222,7 +222,7 @@ class FusionTree(NamedTuple):
                 return one.n_clusters
         return min(max(first.n_clusters, least), most)
 
-    def suggest(self, n: int = 5) -> list[Suggestion]:
+    def suggest(self, n: int = 5) -> Suggestions:
         """Rank the best numbers of clusters; the first is the one that ``n_clusters="auto"`` takes.
 
         Parameters
@@ -233,8 +233,9 @@ class FusionTree(NamedTuple):
         Returns
         -------
         list of Suggestion
-            The numbers with the evidence for them, the best first. The others go by their step of log-strength, which
-            counts less the larger the p-value, and where it counts nothing by decreasing contrast.
+            The numbers with the evidence for them, the best first; ``print`` shows them as a table. The others go by
+            their step of log-strength, which counts less the larger the p-value, and where it counts nothing by
+            decreasing contrast.
 
         Examples
         --------
@@ -250,7 +251,7 @@ class FusionTree(NamedTuple):
         if n < 1:
             raise ValueError(f"n must be at least 1, got {n}.")
         seen = support(self._judged())
-        return [Suggestion(*one, *self._seen_at(one.n_clusters, seen)) for one in self._ranked(n)]
+        return Suggestions(Suggestion(*one, *self._seen_at(one.n_clusters, seen)) for one in self._ranked(n))
 
     def _judged(self) -> Borders:
         if self.borders is None:

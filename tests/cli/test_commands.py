@@ -128,6 +128,16 @@ class TestCompare:
         assert noisy["davies_bouldin"] == round(metrics.davies_bouldin_score(X[inside], dbscan[inside]), 4)
         assert noisy["truth"] == round(metrics.adjusted_rand_score(truth, dbscan), 4)
 
+    def test_each_method_that_has_finished_is_a_line_of_the_log(self, iris, monkeypatch):
+        def refuse(*_, **__):
+            raise ValueError("no")
+
+        monkeypatch.setitem(methods.METHODS, "Ward", methods.METHODS["Ward"]._replace(make=refuse))
+        options = ("compare", iris, "--exclude", "target", "--methods", "K-means,Ward")
+        lines = r"^kfuse: K-means, 1 of 2: 2 clusters, \d+\.\d\d s\nkfuse: Ward, 2 of 2: failed$"
+        assert re.search(lines, call(*options).stderr, re.MULTILINE)
+        assert call(*options, "-q").stderr == ""
+
     def test_tells_people(self, iris):
         result = call("compare", iris, "--truth", "target", "--methods", self.FAST)
         assert result.exit_code == 0

@@ -15,9 +15,11 @@ import pytest
 
 from kfuse import KFuse, tables
 from kfuse.cli import decisions, fitting, summary
+from kfuse.cli.errors import in_options
 from kfuse.cli.options import Choice, Method, Source
 from kfuse.description import describe_labels
 from kfuse.description.columns import read
+from kfuse.tables.errors import Setting
 from tests.cli.command_line import DATA, ONE_BY_ONE, TWO, call, fails, needs_posix
 from tests.tables.lookalikes import TABLES, airports, penguins
 
@@ -114,8 +116,12 @@ class TestSummary:
 
             monkeypatch.setattr("kfuse.tree.FusionTree.suggest", ranked)
             said = shown(frame, capsys)
-            assert f"The number 3 stands out {word}." in said
+            assert f"The 3 clusters stand out {word}." in said
             assert said.count("nearly as likely") == (p_value == 0.04)  # said once is enough
+
+    def test_another_number_is_spelled_as_an_option(self):
+        remark = tables.Advice("number", ("try ", Setting("n_clusters", 23), " or ", Setting("n_clusters", 8)))
+        assert in_options(remark) == "try -k 23 or -k 8"
 
     def test_one_cluster(self, capsys):
         said = shown(pl.DataFrame({"x": [1.0] * 30}), capsys)

@@ -11,7 +11,8 @@ from sklearn.preprocessing import StandardScaler
 from kfuse import KFuse
 from kfuse.datasets import make_shapes
 from kfuse.description import explain_number
-from kfuse.description.number import SEEN_AS, clarity, hedge, p_values_of, written
+from kfuse.description.number import SEEN_AS, clarity, hedge, p_values_of
+from kfuse.suggestion import written
 
 
 @pytest.fixture(scope="module")
@@ -23,10 +24,10 @@ def test_the_suggested_number_has_its_evidence(shapes):
     best, other = shapes.tree_.suggest(2)
     words = explain_number(shapes)
     assert words.startswith(
-        f"{best.n_clusters} clusters, a {clarity(best.p_value)} result (p {written(best.p_value)}): "
+        f"{best.n_clusters} clusters with {clarity(best.p_value)} borders (p {written(best.p_value)}): "
     )
     larger, smaller = best.weakest_border
-    assert f"the weakest border, between {larger} and {smaller} samples, shows as {SEEN_AS[best.sign]}." in words
+    assert f"the weakest, between {larger} and {smaller} samples, shows as {SEEN_AS[best.sign]}." in words
     assert f" Next best: {other.n_clusters} clusters (" in words
 
 
@@ -35,7 +36,7 @@ def test_any_other_number_has_its_p_value(shapes, number):
     words = explain_number(shapes, number)
     best, p_values = shapes.tree_.suggest(1)[0], p_values_of(shapes.tree_)
     p_value = p_values[min(number, p_values.size) - 1]
-    how = "" if number == 1 else " (no sign of its weakest border)" if p_value == 1 else f" (p {written(p_value)})"
+    how = "" if number == 1 else " (the weakest border does not show)" if p_value == 1 else f" (p {written(p_value)})"
     noun, verb = ("cluster", "is") if number == 1 else ("clusters", "are")
     assert words == (
         f"{number} {noun} {verb} not the suggested number{how}: that is {best.n_clusters} (p {written(best.p_value)})."
@@ -49,7 +50,7 @@ def test_any_other_number_has_its_p_value(shapes, number):
 def test_how_sure(shapes, monkeypatch, p_value, word, text):
     best = shapes.tree_.suggest(1)[0]._replace(p_value=p_value)
     monkeypatch.setattr(type(shapes.tree_), "suggest", lambda *_: [best])
-    assert f", a {word} result (p {text}): " in explain_number(shapes)
+    assert f" with {word} borders (p {text}): " in explain_number(shapes)
 
 
 def with_p_values(n_clusters, p_values):
@@ -66,11 +67,13 @@ def with_p_values(n_clusters, p_values):
         (2, [0.01, 1.0], ""),
         (2, [0.01], ""),
         (5, [1e-9, 1e-9, 0.001, 0.04, 0.5], "5, but 4 is nearly as likely"),
-        (3, [1e-9, 1.0, 1.0], "3, but 2 is nearly as likely"),
+        (3, [1e-9, 1.0, 1.0], "3, but 2 is the largest number with clear borders"),
+        (3, [0.02, 0.06, 1.0], "3, but 1 is at least as likely"),
         (1, [0.2, 0.2], "1, but 2 is nearly as likely"),
         (1, [0.3, 1.0], ""),
-        (3, [1e-9, 1e-9, 0.1, 0.1], "3, but 4 is nearly as likely"),
-        (5, [1e-9] * 20 + [1.0], "5, but 21 is supported as well"),
+        (3, [1e-9, 1e-9, 0.1, 0.1], "4 is possible as well (p = 0.1)"),
+        (5, [1e-9] * 19 + [0.04, 1.0], "21 is supported as well (p = 0.04)"),
+        (1, [0.04, 1.0], "1, but 2 is supported as well (p = 0.04)"),
     ],
 )
 def test_where_the_evidence_is_thin_the_words_say_so(n_clusters, p_values, words):
@@ -99,3 +102,53 @@ def test_the_printed_algorithm_judges_nothing():
     X, _ = make_moons(100, noise=0.05, random_state=0)
     words = explain_number(KFuse(2, fusion="paper").fit(X))
     assert words == "2 clusters, as requested: the printed algorithm does not judge numbers of clusters."
+
+
+class TestRange:
+    """A range may exclude the number that the data suggests; then the words say so."""
+
+    X = make_shapes(400)[0]
+
+    def explained(self, least, most):
+        model = KFuse((least, most)).fit(self.X)
+        return model, explain_number(model)
+
+    @pytest.mark.parametrize(
+        ("least", "most", "number", "limit"),
+        [
+            (2, 4, 4, "the most that was allowed"),
+            (3, 3, 3, "the most that was allowed"),
+            (12, 12, 12, "the fewest that were allowed"),
+            (150, 200, 150, "the fewest that were allowed"),
+        ],
+    )
+    def test_the_limit_is_named(self, shapes, least, most, number, limit):
+        model, words = self.explained(least, most)
+        best, p_values = shapes.tree_.suggest(1)[0], p_values_of(shapes.tree_)
+        p_value = p_values[min(number, p_values.size) - 1]
+        how = "the weakest border does not show" if p_value == 1 else f"p {written(p_value)}"
+        assert model.n_clusters_ == number
+        assert words == (
+            f"{number} clusters ({how}), {limit}: by itself, the data suggests {best.n_clusters} "
+            f"(p {written(best.p_value)})."
+        )
+
+    def test_the_best_within_the_range(self, shapes):
+        model = KFuse((2, 7)).fit(self.X).at(5)
+        model.n_clusters = (2, 7)  # as if five had the largest contrast
+        assert ", the best of the 2 to 7 that were allowed: by itself, " in explain_number(model)
+
+    def test_one_cluster_is_suggested(self):
+        X = np.random.default_rng(0).normal(size=(200, 2))
+        assert explain_number(KFuse((3, 3)).fit(X)).endswith(
+            ", the fewest that were allowed: by itself, the data suggests 1."
+        )
+
+    def test_the_suggested_number_in_the_range_needs_no_word(self, shapes):
+        _, words = self.explained(2, 300)
+        assert words == explain_number(shapes)
+
+    def test_other_numbers_were_not_chosen_by_the_range(self, shapes):
+        model, _ = self.explained(2, 4)
+        assert explain_number(model, 20) == explain_number(shapes, 20)
+        assert explain_number(model.at(20)) == explain_number(shapes, 20)

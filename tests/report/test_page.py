@@ -132,6 +132,15 @@ def test_columns_are_ordered_by_what_they_tell(table):
     assert effects[names].is_monotonic_decreasing
 
 
+def test_a_range_that_excludes_the_suggested_number_is_named():
+    X, _ = make_shapes(150)
+    model = KFuse(n_clusters=(2, 3)).fit(X)
+    content = data_of(report.html(model, X))
+    assert model.tree_.suggest(1)[0].n_clusters > 3
+    assert "that was allowed: by itself, the data suggests " in content["why"][model.n_clusters_ - 1]
+    assert not any("allowed" in why for number, why in enumerate(content["why"], 1) if number != model.n_clusters_)
+
+
 @pytest.mark.parametrize("options", [{}, {"outliers": "label"}, {"fusion": "paper", "n_clusters": 4}])
 def test_every_cluster_of_every_cut_is_described(options):
     X, _ = make_shapes(150, noise=2)

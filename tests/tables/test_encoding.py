@@ -218,8 +218,18 @@ class TestAdvice:
         assert said[0].startswith("the 300 rows repeat 24 combinations of values")
         assert not any("repeat" in one for one in self.say(titanic(200), KFuse(2)))
 
-    def test_low_contrast(self):
+    @pytest.mark.parametrize(
+        ("p_values", "said"),
+        [
+            ([0.03, 0.03], "(p = 0.03), and 1 is nearly as likely: more rows would tell"),
+            ([1e-9, 1.0], "(p = 1), and 2 is the largest number with clear borders: try n_clusters=2"),
+            ([1e-9, 0.01], None),
+        ],
+    )
+    def test_a_number_that_stands_out_little(self, p_values, said):
         class Weak(KFuse):
+            """The last two merges have these p-values, and the number is 3."""
+
             @property
             def tree_(self):
                 return self._tree
@@ -227,16 +237,25 @@ class TestAdvice:
             @tree_.setter
             def tree_(self, tree):
                 class Low(type(tree)):
+                    p_value = np.append(np.ones(len(tree.children) - 2), p_values[::-1])
+
                     def suggest(self, n=5):
-                        return [one._replace(p_value=0.03) for one in tree.suggest(n)]
+                        return [one._replace(p_value=p_values[one.n_clusters - 2]) for one in tree.suggest(1)]
 
                 self._tree = Low(*tree)
 
-        X = RNG.normal(size=(200, 3)) + 8 * (np.arange(200) % 2)[:, None]
-        frame = pl.DataFrame(X, schema=list("xyz"))
-        said = self.say(frame, Weak())
-        assert any(one.startswith("2 clusters stand out little (p = 0.03): 2, but ") for one in said)
-        assert not any("stand out" in one for one in self.say(frame, Weak(2)))
+        X = RNG.normal(size=(300, 2)) + 12 * np.array([[0, 0], [1, 0], [0, 1]])[np.arange(300) % 3]
+        frame = pl.DataFrame(X, schema=list("xy"))
+        about = [one for one in self.say(frame, Weak()) if "stand out" in one]
+        assert about == ([] if said is None else [f"the 3 clusters stand out little {said}"])
+        assert not any("stand out" in one for one in self.say(frame, Weak(3)))
+
+    def test_a_range_that_excludes_the_suggested_number(self):
+        X = RNG.normal(size=(300, 2)) + 12 * np.array([[0, 0], [1, 0], [0, 1]])[np.arange(300) % 3]
+        frame = pl.DataFrame(X, schema=list("xy"))
+        said = "5 clusters, the fewest that were allowed: by itself, the data suggests 3"
+        assert said in self.say(frame, KFuse((5, 5)))
+        assert not any("allowed" in one for one in self.say(frame, KFuse((2, 5))))
 
     def test_lambda(self):
         labels = np.repeat([0, 1], 50)

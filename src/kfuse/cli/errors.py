@@ -94,6 +94,8 @@ def _option(setting: Setting) -> str:
     name, value = setting
     if name == "header":
         return "--header" if value else "--no-header"
+    if name == "n_clusters":
+        return f"-k {value}"
     if value is ...:
         return {"columns": "--columns NAME,NAME", "format": "--to FORMAT"}[name]
     if isinstance(value, list):

@@ -14,8 +14,9 @@ from kfuse.cli.errors import in_options, in_shell
 from kfuse.cli.fitting import Work
 from kfuse.cli.options import STREAM, Choice, Source
 from kfuse.description import Description
-from kfuse.description.number import clarity, hedge, written
+from kfuse.description.number import clarity, hedge
 from kfuse.drawing.palette import PALETTE
+from kfuse.suggestion import written
 from kfuse.tables.columns import typed
 from kfuse.wording import counted
 
@@ -96,7 +97,7 @@ def confidence(work: Work) -> str:
         return f"No number of clusters stands out, so the data counts as one.{doubt}{also}{outliers}"
     p_value = ranked[0].p_value
     how = STANDS_OUT[clarity(p_value)]
-    return f"The number {n_clusters:,} stands out {how} (p {written(p_value)}).{doubt}{also}{outliers}"
+    return f"The {n_clusters:,} clusters stand out {how} (p {written(p_value)}).{doubt}{also}{outliers}"
 
 
 def _other_remarks(work: Work) -> list[str]:

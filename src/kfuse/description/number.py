@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kfuse.fitted import fitted_model
+from kfuse.suggestion import written
 from kfuse.wording import counted
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 CLEAR, FAIR = 0.001, 0.01  # the largest p-value of a result with that name; above both, it stands out little
 NEARLY = 0.25  # the p-value up to which one cluster more is nearly as likely; the odds for its border are about even
-SMALLEST = 1e-9  # p-value that is written out: smaller ones are extrapolated too far for their size to mean much
 SEEN_AS = {
     "step": "a connection much weaker than usual",
     "peaks": "a valley between density peaks",
@@ -30,9 +30,9 @@ SEEN_AS = {
 def explain_number(model: KFuse | Pipeline, n_clusters: int | None = None) -> str:
     """Return in a sentence or two why there are that many clusters, and how clearly the data has them.
 
-    A result is called clear if the p-value of its weakest border is at most 0.001, fairly clear if it is at most 0.01,
-    and faint above that; see :class:`kfuse.tree.Suggestion` for the p-value. Where another number is nearly as likely,
-    that is said.
+    Borders are called clear if the p-value of the weakest one is at most 0.001, fairly clear if it is at most 0.01, and
+    faint above that; see :class:`kfuse.tree.Suggestion` for the p-value. It is said where another number is supported
+    about as well, and where ``n_clusters=(least, most)`` kept the model from taking the number that the data suggests.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def explain_number(model: KFuse | Pipeline, n_clusters: int | None = None) -> st
     >>> from kfuse import KFuse
     >>> from kfuse.description import explain_number
     >>> X, _ = make_moons(300, noise=0.05, random_state=0)
-    >>> explain_number(KFuse().fit(X)).startswith("2 clusters, a clear result (p = ")
+    >>> explain_number(KFuse().fit(X)).startswith("2 clusters with clear borders (p = ")
     True
     """
     fitted = fitted_model(model)
@@ -75,7 +75,8 @@ def explain_numbers(model: KFuse | Pipeline, numbers: Iterable[int]) -> list[str
     list of str
         One explanation for each.
     """
-    tree = fitted_model(model).tree_
+    fitted = fitted_model(model)
+    tree = fitted.tree_
     if tree.strength is None:
         why = "the printed algorithm does not judge numbers of clusters"
         return [f"{counted(number, 'cluster')}, as requested: {why}." for number in numbers]
@@ -84,16 +85,42 @@ def explain_numbers(model: KFuse | Pipeline, numbers: Iterable[int]) -> list[str
     return [
         _best(best, others, hedge(tree))
         if number == best.n_clusters
-        else _another(number, best, float(p_values[min(number, p_values.size) - 1]))
+        else _another(number, best, float(p_values[min(number, p_values.size) - 1]), limit_of(fitted, number, best))
         for number in numbers
     ]
 
 
+def limit_of(model: KFuse, number: int, best: Suggestion) -> str:
+    """Return which limit made a model take this number instead of the suggested one: "the most that was allowed".
+
+    Parameters
+    ----------
+    model : KFuse
+        A fitted model.
+    number : int
+        The number of clusters.
+    best : Suggestion
+        What the tree suggests.
+
+    Returns
+    -------
+    str
+        The words; nothing if the model has no range of numbers, took another one, or took the suggested one.
+    """
+    if not isinstance(model.n_clusters, tuple | list) or number != model.n_clusters_ or number == best.n_clusters:
+        return ""
+    least, most = model.n_clusters
+    if number == (most if best.n_clusters > number else least):
+        return "the most that was allowed" if number < best.n_clusters else "the fewest that were allowed"
+    return f"the best of the {least:,} to {most:,} that were allowed"
+
+
 class Rival(NamedTuple):
-    """Another number of clusters that the data supports about as well as the suggested one."""
+    """Another number of clusters that the data supports about as well as the suggested one, and how."""
 
     n_clusters: int
     how: str
+    is_finer: bool  # it only adds borders to those of the suggested number, which are clear
 
 
 def rival_of(tree: FusionTree) -> Rival | None:
@@ -116,16 +143,22 @@ def rival_of(tree: FusionTree) -> Rival | None:
     best, p_values = tree.suggest(1)[0], p_values_of(tree)
     n_sure, n_significant = (1 + int(np.count_nonzero(p_values <= most)) for most in (FAIR, LEVEL))
     if best.n_clusters > 1 and best.p_value > FAIR:
-        return Rival(n_sure, "nearly as likely")
+        weak = "at least as likely" if n_sure == 1 else "the largest number with clear borders"
+        return Rival(n_sure, "nearly as likely" if best.p_value <= LEVEL else weak, is_finer=False)
+    is_finer = best.n_clusters > 1
     if n_significant > best.n_clusters:
-        return Rival(n_significant, "supported as well")
-    if best.n_clusters < p_values.size and p_values[best.n_clusters] <= NEARLY:
-        return Rival(best.n_clusters + 1, "nearly as likely")
+        how = f"supported as well (p {written(p_values[n_significant - 1])})"
+        return Rival(n_significant, how, is_finer)
+    if best.n_clusters < p_values.size and (following := p_values[best.n_clusters]) <= NEARLY:
+        how = f"possible as well (p {written(following)})" if is_finer else "nearly as likely"
+        return Rival(best.n_clusters + 1, how, is_finer)
     return None
 
 
 def hedge(tree: FusionTree) -> str:
-    """Return "2, but 1 is nearly as likely" where that is so, and nothing otherwise.
+    """Return "2, but 1 is nearly as likely", or "8 is supported as well (p = 0.04)", where that is so.
+
+    A larger number takes nothing from the clusters of the suggested one, it splits them further: there is no "but".
 
     Parameters
     ----------
@@ -135,10 +168,13 @@ def hedge(tree: FusionTree) -> str:
     Returns
     -------
     str
-        The words, without a full stop.
+        The words, without a full stop; nothing if no other number is as good.
     """
     rival = rival_of(tree)
-    return "" if rival is None else f"{tree.suggest(1)[0].n_clusters:,}, but {rival.n_clusters:,} is {rival.how}"
+    if rival is None:
+        return ""
+    but = "" if rival.is_finer else f"{tree.suggest(1)[0].n_clusters:,}, but "
+    return f"{but}{rival.n_clusters:,} is {rival.how}"
 
 
 def p_values_of(tree: FusionTree) -> NDArray[np.float64]:
@@ -159,12 +195,12 @@ def p_values_of(tree: FusionTree) -> NDArray[np.float64]:
 
 
 def clarity(p_value: float) -> str:
-    """Return what a result with this p-value is called: clear, fairly clear, or faint.
+    """Return what borders with this p-value are called: clear, fairly clear, or faint.
 
     Parameters
     ----------
     p_value : float
-        The p-value of its weakest border.
+        The p-value of the weakest one.
 
     Returns
     -------
@@ -172,22 +208,6 @@ def clarity(p_value: float) -> str:
         The word.
     """
     return "clear" if p_value <= CLEAR else "fairly clear" if p_value <= FAIR else "faint"
-
-
-def written(p_value: float) -> str:
-    """Write a p-value, with its sign of comparison: "= 0.03", "< 1e-09".
-
-    Parameters
-    ----------
-    p_value : float
-        The p-value.
-
-    Returns
-    -------
-    str
-        The text to follow "p".
-    """
-    return f"< {SMALLEST:.0e}" if p_value < SMALLEST else f"= {p_value:.2g}"
 
 
 def _best(best: Suggestion, others: list[Suggestion], hedged: str) -> str:
@@ -199,23 +219,23 @@ def _best(best: Suggestion, others: list[Suggestion], hedged: str) -> str:
     larger, smaller = best.weakest_border
     sign = SEEN_AS.get(best.sign, "nothing but chance")
     return (
-        f"{counted(best.n_clusters, 'cluster')}, a {clarity(best.p_value)} result (p {written(best.p_value)}): the "
-        f"weakest border, between {larger:,} and {counted(smaller, 'sample')}, shows as {sign}.{doubt}{after}"
+        f"{counted(best.n_clusters, 'cluster')} with {clarity(best.p_value)} borders (p {written(best.p_value)}): the "
+        f"weakest, between {larger:,} and {counted(smaller, 'sample')}, shows as {sign}.{doubt}{after}"
     )
 
 
-def _another(number: int, best: Suggestion, p_value: float) -> str:
-    """Explain a number that is not the suggested one, by the p-value of its weakest border."""
+def _another(number: int, best: Suggestion, p_value: float, limit: str) -> str:
+    """Explain a number that is not the suggested one, by the p-value of its weakest border and its limit."""
     how = _how_sure(p_value) if number > 1 else ""
+    what = counted(number, "cluster")
+    suggested = f"{best.n_clusters:,}" + (f" (p {written(best.p_value)})" if best.n_clusters > 1 else "")
+    if limit:
+        return f"{what}{how}, {limit}: by itself, the data suggests {suggested}."
     if best.n_clusters == 1:
-        return f"{counted(number, 'cluster')}{how}: one cluster is suggested, since no border is clear."
-    are = "is" if number == 1 else "are"
-    return (
-        f"{counted(number, 'cluster')} {are} not the suggested number{how}: that is {best.n_clusters:,} "
-        f"(p {written(best.p_value)})."
-    )
+        return f"{what}{how}: one cluster is suggested, since no border is clear."
+    return f"{what} {'is' if number == 1 else 'are'} not the suggested number{how}: that is {suggested}."
 
 
 def _how_sure(p_value: float) -> str:
-    """Return the p-value of the weakest border in parentheses, or that it has no sign."""
-    return " (no sign of its weakest border)" if p_value == 1.0 else f" (p {written(p_value)})"
+    """Return the p-value of the weakest border in parentheses, or that nothing shows it."""
+    return " (the weakest border does not show)" if p_value == 1.0 else f" (p {written(p_value)})"

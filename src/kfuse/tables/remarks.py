@@ -13,7 +13,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kfuse.description.number import FAIR, hedge, written
+from kfuse.description.number import FAIR, limit_of, rival_of
+from kfuse.suggestion import written
 from kfuse.tables.columns import Features
 from kfuse.tables.errors import Setting
 from kfuse.tables.roles import Parts, counts_rows
@@ -83,27 +84,34 @@ def _row_numbers(features: Features) -> Iterator[Parts]:
 
 
 def _few_places(features: Features) -> Iterator[Parts]:
-    """Warn if rows repeat a few combinations of values, of which the clustering sees each once."""
+    """Warn if rows repeat a few combinations of values, none of which can be split."""
     columns = _by_column(features).values()
     if any(values.shape[1] == 1 and pl.Series(values[:, 0]).n_unique() > MOST_PLACES for values in columns):
         return
     n_rows, n_places = len(features.X), pl.from_numpy(features.X).n_unique()
     if 1 < n_places <= MOST_PLACES and n_rows >= ROWS_PER_PLACE * n_places:
         yield (
-            f"the {n_rows:,} rows repeat {n_places} combinations of values, and how often does not count: "
-            "a table of counts may say more than clusters",
+            f"the {n_rows:,} rows repeat {n_places} combinations of values, and identical rows share a cluster: "
+            "a table of counts may say more",
         )
 
 
 def _doubtful_number(model: KFuse) -> Iterator[Parts]:
-    if model.n_clusters != "auto":
+    """Warn if the number that was found stands out little, or if a range excludes the one that the data suggests."""
+    best, *others = model.tree_.suggest(2)
+    if limit := limit_of(model, model.n_clusters_, best):
+        yield (f"{model.n_clusters_:,} clusters, {limit}: by itself, the data suggests {best.n_clusters:,}",)
+    rival = rival_of(model.tree_)
+    if model.n_clusters != "auto" or best.p_value <= FAIR or rival is None:
         return
-    best = model.tree_.suggest(1)[0]
-    if best.p_value > FAIR:
-        yield (
-            f"{best.n_clusters:,} clusters stand out little (p {written(best.p_value)}): {hedge(model.tree_)}, "
-            "so look at the suggestions, or give a number",
-        )
+    found = f"the {best.n_clusters:,} clusters stand out little (p {written(best.p_value)})"
+    doubt = f"{found}, and {rival.n_clusters:,} is {rival.how}"
+    numbers = dict.fromkeys([rival.n_clusters, *(one.n_clusters for one in others if one.n_clusters > 1)])
+    if rival.n_clusters == 1:
+        yield (f"{doubt}: more rows would tell",)
+    else:
+        first, *second = [Setting("n_clusters", number) for number in numbers]
+        yield (f"{doubt}: try ", first, *(part for one in second for part in (" or ", one)))
 
 
 def _explained(features: Features, labels: NDArray[np.intp]) -> Iterator[Parts]:

@@ -18,7 +18,7 @@ from kfuse import progress
 from kfuse.baselines.methods import METHODS
 from kfuse.baselines.methods import Method as Other
 from kfuse.cli import console, fitting, input, output
-from kfuse.cli.errors import CommandError
+from kfuse.cli.errors import CommandError, say
 from kfuse.cli.fitting import Work
 from kfuse.cli.options import Choice, Method, Source, names_in
 from kfuse.wording import counted
@@ -82,14 +82,15 @@ def run(
     judge = _judge(work, truth, method.seed)
     ours = {"method": OURS, "seconds": round(work.found.seconds, 3), **_scores(judge.ours, judge), "parameters": {}}
     rows = [ours]
-    left_out = {}
-    for position, other in enumerate(others, start=1):
-        reason = None if methods else _reason_against(other, len(judge.X))
-        if reason:
-            left_out[other.name] = reason
-            continue
-        with _status(f"{other.name}, {position} of {len(others)}", quiet):
+    against = {} if methods else {other.name: _reason_against(other, len(judge.X)) for other in others}
+    left_out = {name: reason for name, reason in against.items() if reason}
+    running = [other for other in others if other.name not in left_out]
+    for position, other in enumerate(running, start=1):
+        place = f"{other.name}, {position} of {len(running)}"
+        with _status(place, quiet):
             rows.append(_run(other, judge, rows[0]["n_clusters"], method.seed))
+        if not quiet:
+            _say_finished(place, rows[-1])
     if not quiet:
         work.report_columns()
     if as_json:
@@ -211,6 +212,14 @@ def _status(text: str, quiet: bool) -> AbstractContextManager[Any]:
         return nullcontext()
     with progress.leaving_no_lines():
         return progress.ProgressBar().stage(text)
+
+
+def _say_finished(place: str, row: dict[str, Any]) -> None:
+    """Print a line about a method where no status shows: in a pipe, in a log."""
+    if sys.stderr is not None and not sys.stderr.isatty():
+        done = "failed" if "failed" in row else f"{counted(row['n_clusters'], 'cluster')}, {row['seconds']:.2f} s"
+        say(f"{place}: {done}")
+        sys.stderr.flush()
 
 
 def _print(rows: list[dict[str, Any]], left_out: dict[str, str], work: Work, judge: Judge) -> None:

@@ -10,7 +10,8 @@ from rich.text import Text
 from kfuse import KFuse
 from kfuse.cli import console, fitting, input, output
 from kfuse.cli.options import Choice, Method, Source
-from kfuse.description.number import hedge, written
+from kfuse.description.number import hedge
+from kfuse.suggestion import written
 from kfuse.wording import counted
 
 P_VALUE = "p: at most about the chance of a border as clear as the weakest one, in data without clusters."
