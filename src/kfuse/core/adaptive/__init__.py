@@ -120,8 +120,13 @@ def describe(
     looked_at = scales.without_gaps(scales.Scales(scales.counts_of_scales(k), read.radii, read.spreads), own.counts)
     radius = links.radii_of_neighborhoods(nearest, read.farthest, own.counts)
     copies = np.bincount(distinct.place, sample_weight, n_places).astype(np.float64)
-    totals = read.total_of_few, read.total
-    levels = noise.log_levels_of_totals(nearest.indices, totals, copies, copies, own.dimension)
+    levels = np.empty(n_places)
+
+    def find_levels(start: int, stop: int) -> None:
+        part, totals = slice(start, stop), (read.total_of_few[start:stop], read.total[start:stop])
+        levels[part] = noise.log_levels_of_totals(nearest.indices[part], totals, copies, copies[part], own.dimension)
+
+    Execution(execution.n_threads).over_ranges(find_levels, n_places, profiles.SAMPLES_PER_PART)
     return Described(own, rho, looked_at, radius, noise.of_samples(levels, copies, distinct.place))
 
 
