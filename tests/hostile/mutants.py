@@ -1,7 +1,7 @@
 """What cosmic-ray leaves open: a random sample of the changes, the order of the tests, and the share that was killed.
 
     python -m tests.hostile.mutants sample mutation.sqlite --size 150 --seed 0
-    python -m tests.hostile.mutants test       # the test command of mutation.toml
+    python -m tests.hostile.mutants test       # the test command of mutation.toml; --near: only the tests of the folder
     python -m tests.hostile.mutants rate mutation.sqlite
 
 `docs/reliability.md` has the whole chain of commands.
@@ -50,31 +50,32 @@ def rate(session: str) -> None:
     print(f"95 % interval: {interval.low:.1%} to {interval.high:.1%}")
 
 
-def in_order(module: str | None, root: Path) -> list[str]:
-    """Return the test files: first those of the module, then those of its folder, then all others of core."""
+def in_order(module: str | None, root: Path, *, near: bool = False) -> list[str]:
+    """Return the test files: first those of the module, then those of its folder, then, unless `near`, all others."""
     files = sorted((root / "tests/core").rglob("test_*.py")) + [root / f"tests/test_{name}.py" for name in WHOLE]
     paths = [file.relative_to(root) for file in files]
     if module is not None:
         changed = PurePosixPath(module).relative_to("src/kfuse")
         paths.sort(key=lambda path: (path.name != f"test_{changed.name}", path.parent != "tests" / changed.parent))
+        if near:
+            paths = [path for path in paths if path.parent == "tests" / changed.parent]
     return [path.as_posix() for path in paths]
 
 
-def test_command() -> int:
+def test_command(near: bool) -> int:
     """Run the tests until one fails; cosmic-ray changes one file in place, and git tells which."""
     changed = subprocess.run(
         ["git", "diff", "--name-only", "--", "src"], capture_output=True, text=True, check=True
     ).stdout.split()
     root = Path(__file__).parents[2]
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", *OPTIONS, *in_order(next(iter(changed), None), root)], cwd=root, check=False
-    ).returncode
+    files = in_order(next(iter(changed), None), root, near=near)
+    return subprocess.run([sys.executable, "-m", "pytest", *OPTIONS, *files], cwd=root, check=False).returncode
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("test")
+    commands.add_parser("test").add_argument("--near", action="store_true")
     for name in ("sample", "rate"):
         commands.add_parser(name).add_argument("session")
     commands.choices["sample"].add_argument("--size", type=int, default=150)
