@@ -20,7 +20,7 @@ COMMAND = "import kfuse.cli; kfuse.cli.main()"
 CAN_FORK = sys.platform == "linux"
 if CAN_FORK:
     CONTEXT = multiprocessing.get_context("forkserver")
-    CONTEXT.set_forkserver_preload(["tests.preloaded"])
+    CONTEXT.set_forkserver_preload(["tests.preloaded", "kfuse.dask"])
 
 
 class Ended(NamedTuple):
