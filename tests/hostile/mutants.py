@@ -43,6 +43,8 @@ def rate(session: str) -> None:
 
     with use_db(session) as database:
         results = [result for _, result in database.completed_work_items if result.test_outcome is not None]
+    if not results:
+        sys.exit("no change was tried yet")
     killed = sum(result.is_killed for result in results)
     hung = sum(result.output == "timeout" for result in results)
     interval = binomtest(killed, len(results)).proportion_ci(method="wilson")
