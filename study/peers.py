@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import multiprocessing
 import os
 import sys
 import warnings
@@ -31,6 +30,7 @@ from sklearn.preprocessing import minmax_scale
 from kfuse.baselines.methods import METHODS, SEED, Method, make_estimator
 from study.cells import OUT_OF_TIME, Watch
 from study.labelled import PAPER_15, best, read
+from study.processes import quick_start
 from study.stability import n_clusters
 
 Data = NDArray[np.float64]
@@ -127,7 +127,7 @@ class Worker:
     def labels(self, X: Data, number: int) -> Labels:
         """Cluster X, or raise FitError."""
         if self.process is None:
-            context = multiprocessing.get_context("spawn")
+            context = quick_start()
             self.pipe, theirs = context.Pipe()
             self.process = context.Process(target=serve, args=(self.method, theirs, self.limit), daemon=True)
             self.process.start()

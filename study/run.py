@@ -15,9 +15,7 @@ run with a longer limit repeats such cells.
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import os
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from multiprocessing import connection
@@ -29,6 +27,7 @@ from kfuse import datasets
 from kfuse.baselines.methods import METHODS
 from study.cells import OUT_OF_TIME, Cell, all_datasets, child, group
 from study.embedding import EMBEDDED
+from study.processes import quick_start
 from study.store import Key, Record, Store, write_table
 
 OUT = Path("docs/study")
@@ -43,8 +42,7 @@ class Job:
 
     def __init__(self, cell: Cell, folder: Path | None, limit: float):
         self.cell, self.limit = cell, limit
-        context = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
-        context.set_forkserver_preload(["study.cells", "sklearn.cluster", "sklearn.metrics", "kfuse.core.adaptive"])
+        context = quick_start()
         self.pipe, theirs = context.Pipe(duplex=False)
         self.process = context.Process(target=child, args=(cell, folder, theirs, limit), daemon=True)
         self.process.start()

@@ -18,9 +18,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kfuse import KFuse, __version__
+from kfuse import KFuse
 from kfuse.core.search import prediction
 from tests.checks import assert_same_clusters
+from tests.forked import run_code
 
 X_IRIS = load_iris().data
 
@@ -267,28 +268,9 @@ def test_verbose_names_the_stages(capsys):
         assert stage in printed
 
 
-def run_python(code):
-    return subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False)
-
-
-def test_import_is_light():
-    done = run_python(
-        """
-        import sys, sklearn.cluster
-        before = set(sys.modules)
-        from kfuse import KFuse
-        added = {name.split(".")[0] for name in set(sys.modules) - before}
-        assert not added & {"numba", "pandas", "polars", "matplotlib", "typer", "rich", "email"}, added
-        """
-    )
-    assert done.returncode == 0, done.stderr
-    assert __version__
-
-
 @pytest.mark.large
 def test_20000_samples_within_one_gigabyte():
-    done = run_python(
-        """
+    code = """
         import resource
         import numpy as np
         from kfuse import KFuse
@@ -299,14 +281,13 @@ def test_20000_samples_within_one_gigabyte():
         resource.setrlimit(resource.RLIMIT_DATA, (cap, cap))
         for fusion in ("adaptive", "paper"):
             assert KFuse(3, fusion=fusion).fit(X).n_clusters_ == 3
-        """
-    )
+    """
+    done = run_code(textwrap.dedent(code))
     assert done.returncode == 0, done.stderr
 
 
 def test_a_worker_of_a_pool_fits_in_one_thread_without_a_warning():
-    done = run_python(
-        """
+    code = """
         import multiprocessing, warnings
         import numpy as np
         warnings.simplefilter("error")
@@ -317,6 +298,7 @@ def test_a_worker_of_a_pool_fits_in_one_thread_without_a_warning():
             serial = [fit(seed) for seed in range(4)]
             with multiprocessing.get_context("fork").Pool(2) as pool:
                 assert pool.map(fit, range(4)) == serial
-        """
-    )
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

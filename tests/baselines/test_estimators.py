@@ -1,8 +1,6 @@
 """The baselines as scikit-learn estimators: parameters, errors, warnings, and the table of methods."""
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -20,6 +18,7 @@ from kfuse.baselines import LDPMST, WANNDPC, DensityPeaks, decision_graph
 from kfuse.baselines.methods import METHODS, PRINTED_ONLY, Linkage, available
 from kfuse.drawing.palette import PALETTE
 from tests.checks import assert_valid_labels
+from tests.forked import run_code
 
 X_IRIS = load_iris().data
 KINDS = [DensityPeaks, LDPMST, WANNDPC]
@@ -192,15 +191,6 @@ def test_decision_graph_needs_a_fit():
         decision_graph(DensityPeaks(2))
 
 
-def test_import_is_light():
-    code = (
-        "import sys, sklearn.cluster; before = set(sys.modules); import kfuse.baselines, kfuse.baselines.methods; "
-        "assert not {'numba', 'matplotlib', 'pandas'} & (set(sys.modules) - before)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.mark.large
 def test_8000_samples_within_half_a_gigabyte():
     code = """
@@ -216,7 +206,7 @@ resource.setrlimit(resource.RLIMIT_DATA, (cap, cap))
 for kind in (DensityPeaks, LDPMST, WANNDPC):
     assert kind(3, n_jobs=2).fit(X).n_clusters_ == 3
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = run_code(code)
     assert done.returncode == 0, done.stderr
 
 

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from typing import NamedTuple
 
 import polars as pl
 import pytest
@@ -12,6 +11,7 @@ from sklearn.preprocessing import minmax_scale
 from typer.testing import CliRunner
 
 from kfuse.cli.app import app
+from tests.forked import COMMAND, Ended, run_code
 
 DATA = "x,y\n0,0\n0.1,0\n0,0.1\n0.1,0.1\n9,9\n9.1,9\n9,9.1\n9.1,9.1\n"
 HOLES = "x,y\n0,0\n0.1,\n0,0.1\nNA,0.1\n9,9\n9.1,9\n9, n/a\n9.1,9.1\n"
@@ -37,26 +37,28 @@ os.write(1, json.dumps(codes).encode())
 needs_posix = pytest.mark.skipif(os.name == "nt", reason="needs POSIX")
 
 
-def run(*arguments, code=None, stdin=b""):
+def run(*arguments, code=COMMAND, **streams):
     """Run the command, or the given code instead, in a process of its own."""
-    start = ["-m", "kfuse.cli"] if code is None else ["-c", code]
-    command = [sys.executable, *start, *map(str, arguments)]
-    return subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=60)
+    return run_code(code, *arguments, **streams)
 
 
-class Ended(NamedTuple):
-    """What a command left."""
-
-    returncode: int
-    stdout: bytes
-    stderr: bytes
+def start_and_run(*arguments, code=COMMAND):
+    """Run the command as `run` does, in a process that starts with Python itself."""
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
 
 
 def run_each(*commands, prepare="", env=None):
-    """Run commands one after the other in one process, which takes long to start."""
+    """Run commands one after the other in one process; one with another environment takes long to start."""
     given = [str(part) for command in commands for part in (*command, ";")]
-    code = [sys.executable, "-c", prepare + ONE_BY_ONE, *given]
-    done = subprocess.run(code, capture_output=True, check=True, timeout=120, env=env)
+    code = prepare + ONE_BY_ONE
+    if env is None:
+        done = run_code(code, *given)
+    else:
+        done = subprocess.run(
+            [sys.executable, "-c", code, *given], capture_output=True, timeout=120, env=env, check=False
+        )
+    assert done.returncode == 0, done.stderr
     *outputs, codes = done.stdout.split(b"\x1e")
     return list(map(Ended, json.loads(codes), outputs, done.stderr.split(b"\x1e")))
 

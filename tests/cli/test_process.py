@@ -10,7 +10,7 @@ import pytest
 
 from kfuse import __version__, cli, tables
 from kfuse.cli import commands, console
-from tests.cli.command_line import DATA, TWO, call, fails, needs_posix, run
+from tests.cli.command_line import DATA, TWO, call, fails, needs_posix, run, start_and_run
 
 
 class TestProcess:
@@ -55,8 +55,8 @@ class TestProcess:
     @needs_posix
     def test_a_terminal_is_told_the_number_found(self, data):
         ours, theirs = os.openpty()
-        command = [sys.executable, "-m", "kfuse.cli", "cluster", str(data), "-o", str(data.with_name("labels.csv"))]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs, check=True)
+        done = run("cluster", data, "-o", data.with_name("labels.csv"), stderr=os.ttyname(theirs))
+        assert done.returncode == 0
         told = os.read(ours, 100_000).decode()
         os.close(ours)
         os.close(theirs)
@@ -96,7 +96,7 @@ class TestProcess:
             assert b"Traceback" not in process.stderr.read()
 
     def test_says_what_to_install(self):
-        done = run("demo", code="import sys; sys.modules['rich'] = None; import kfuse.cli; kfuse.cli.main()")
+        done = start_and_run("demo", code="import sys; sys.modules['rich'] = None; import kfuse.cli; kfuse.cli.main()")
         assert (done.returncode, done.stdout) == (1, b"")
         assert done.stderr.decode().splitlines() == ["kfuse: the command line needs rich: pip install 'kfuse[cli]'"]
 
@@ -140,18 +140,9 @@ class TestTerminal:
     @needs_posix
     def test_progress_and_summary(self, iris):
         ours, theirs = os.openpty()
-        command = [
-            sys.executable,
-            "-m",
-            "kfuse.cli",
-            "compare",
-            str(iris),
-            "--exclude",
-            "target",
-            "--methods",
-            "K-means",
-        ]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs, check=True)
+        options = ("--exclude", "target", "--methods", "K-means")
+        done = run("compare", iris, *options, stderr=os.ttyname(theirs))
+        assert done.returncode == 0
         os.close(theirs)
         told = os.read(ours, 100_000).decode()
         os.close(ours)
@@ -175,4 +166,4 @@ class TestHelp:
             "heavy = {'numpy', 'scipy', 'sklearn', 'numba', 'polars', 'matplotlib', 'pandas', 'bokeh'}\n"
             "sys.exit(str(heavy & set(sys.modules) or 0))"
         )
-        assert run("cluster", "--help", code=code).stderr == b"0\n"
+        assert start_and_run("cluster", "--help", code=code).stderr == b"0\n"

@@ -6,6 +6,7 @@ import pickle
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,21 +22,23 @@ from kfuse.description import describe_labels
 from kfuse.description.columns import read
 from kfuse.tables.errors import Setting
 from tests.cli.command_line import DATA, ONE_BY_ONE, TWO, call, fails, needs_posix
+from tests.forked import run_code
 from tests.tables.lookalikes import TABLES, airports, penguins
 
 
 def on_a_terminal(*commands):
     """Run commands one after the other with standard output and standard error on one pseudo-terminal."""
     ours, theirs = os.openpty()
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "xterm"}
+    environment = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "xterm"}
     given = [str(part) for each in commands for part in (*each, ";")]
-    command = [sys.executable, "-c", ONE_BY_ONE, *given]
-    shown = []
-    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment):
-        os.close(theirs)
+    shown, terminal = [], os.ttyname(theirs)
+    with ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(run_code, ONE_BY_ONE, *given, stdout=terminal, stderr=terminal, **environment)
+        ended.add_done_callback(lambda _: os.close(theirs))
         with suppress(OSError):  # raised by Linux when the other end is closed
             while part := os.read(ours, 1 << 16):
                 shown.append(part)
+    assert ended.result().returncode == 0
     os.close(ours)
     text = re.sub(r"\x1b\[[\d;]*[A-Za-z]|\r", "", b"".join(shown).decode())
     *screens, codes = text.split("\x1e\x1e")

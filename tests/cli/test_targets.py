@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from kfuse import files
-from tests.cli.command_line import DATA, TWO, call, fails, needs_posix, run_each
+from tests.cli.command_line import DATA, TWO, call, fails, needs_posix, run, run_each
 
 
 class TestTargets:
@@ -54,9 +54,7 @@ class TestTargets:
         if not os.path.exists("/dev/full"):
             pytest.skip("this system has no /dev/full")
         fails(call("cluster", data, "-k", 2, "-o", "/dev/full"), "/dev/full: no space left on device: choose another")
-        with open("/dev/full", "wb") as full:
-            command = [sys.executable, "-m", "kfuse.cli", "cluster", str(data), "-k", "2"]
-            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+        done = run("cluster", data, "-k", 2, stdout="/dev/full")
         assert done.returncode == 1
         assert done.stderr == b"kfuse: standard output: no space left on device: choose another path\n"
 

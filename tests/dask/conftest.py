@@ -3,6 +3,16 @@ import warnings
 
 import pytest
 
+from tests.forked import CAN_FORK
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_workers():
+    """Fork workers from a process that has imported kfuse, also those that replace a killed one."""
+    dask = pytest.importorskip("dask")
+    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver" if CAN_FORK else "spawn"}):
+        yield
+
 
 @pytest.fixture(scope="session")
 def cluster():

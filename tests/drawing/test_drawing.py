@@ -1,8 +1,5 @@
 """What plots, report and notebook share."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,15 +8,6 @@ from kfuse.description.columns import read
 from kfuse.drawing import curve, palette
 from kfuse.drawing.features import most_telling
 from kfuse.wording import counted
-
-
-def test_no_plotting_library_is_imported():
-    code = (
-        "import sys, kfuse.drawing.curve, kfuse.drawing.features, kfuse.drawing.layout, kfuse.drawing.palette, "
-        "kfuse.drawing.points; print({'matplotlib', 'numba'} & set(sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
 
 
 def test_colours_and_markers_tell_the_first_clusters_apart():

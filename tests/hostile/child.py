@@ -8,6 +8,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+from tests.forked import run_code
+
 ROOT = Path(__file__).parents[2]
 PREPARED = """
     import json, os, resource, signal, sys, threading, time
@@ -33,6 +35,15 @@ def start(code: str, **environment: str) -> subprocess.Popen[str]:
         text=True,
         env={**os.environ, "PYTHONPATH": path, **environment},
     )
+
+
+def run(code: str, seconds: float = 300, stdin: str = "", **environment: str) -> str:
+    """Run code as `start` does, in a process that is forked, and return its output; fail if it failed."""
+    ended = run_code(
+        textwrap.dedent(PREPARED) + textwrap.dedent(code), stdin=stdin.encode(), seconds=seconds, **environment
+    )
+    assert ended.returncode == 0, f"exit code {ended.returncode}: {ended.stderr.decode()[-2000:]}"
+    return ended.stdout.decode()
 
 
 def finish(process: subprocess.Popen[str], seconds: float = 300) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.lib import format as npy
 
-from tests.hostile.child import finish, start
+from tests.hostile import child
 
 FOLDER = Path(__file__).with_name("corpus_files")
 CAP = 3 << 30  # bytes of address space that a process has to cope with: polars, numba and scikit-learn take half of it
@@ -107,10 +107,11 @@ IN_CHILD = """
     from typer.testing import CliRunner
     from kfuse.cli.app import app
     KFuse().fit(small)
-    resource.setrlimit(resource.RLIMIT_AS, (int(os.environ["CAP"]),) * 2)
     for line in sys.stdin:
+        cap, command = json.loads(line)
+        resource.setrlimit(resource.RLIMIT_AS, (cap, resource.RLIM_INFINITY))
         began = time.monotonic()
-        ended = CliRunner().invoke(app, json.loads(line))
+        ended = CliRunner().invoke(app, command)
         error = None if isinstance(ended.exception, SystemExit | None) else repr(ended.exception)
         say(json.dumps([ended.exit_code, error, ended.stdout, ended.stderr, time.monotonic() - began]))
 """
@@ -136,12 +137,11 @@ def unpack(folder: Path) -> list[Path]:
     return paths
 
 
-def run(commands: list[list[str]], cap: int = CAP) -> list[Outcome]:
-    """Run commands one after the other in one process with a cap on its memory, which fails if it is aborted."""
-    process = start(IN_CHILD, CAP=str(cap))
-    assert process.stdin is not None
-    process.stdin.write("".join(json.dumps(command) + "\n" for command in commands))
-    return [Outcome(*json.loads(line)) for line in finish(process, 500).splitlines()]
+def run(commands: list[list[str]], caps: list[int] | None = None) -> list[Outcome]:
+    """Run commands one after the other in one process with caps on its memory, which fails if it is aborted."""
+    lines = zip(caps or [CAP] * len(commands), commands, strict=True)
+    said = child.run(IN_CHILD, 500, stdin="".join(json.dumps(line) + "\n" for line in lines))
+    return [Outcome(*json.loads(line)) for line in said.splitlines()]
 
 
 def commands_for(path: Path) -> list[list[str]]:

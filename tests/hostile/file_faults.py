@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.hostile.child import ROOT, finish, start
+from tests.hostile.child import ROOT, finish, run, start
 
 CACHED = "*.nb[ic]"  # numba's index and data files
 
@@ -29,7 +29,7 @@ def copy_cache(folder: Path) -> None:
 def damaged_cache(times: int, seed: int) -> str:
     """Truncate, empty or overwrite cached kernels: they are recompiled, and the cache is repaired."""
     code = "say(json.dumps(KFuse(3).fit(small).labels_.tolist()))"
-    expected, chance, n_damaged = finish(start(code)), random.Random(seed), 0
+    expected, chance, n_damaged = run(code), random.Random(seed), 0
     damages: list[Callable[[bytes], bytes]] = [
         lambda content: b"",
         lambda content: content[: chance.randrange(len(content))],
@@ -90,7 +90,7 @@ def full_disk(times: int, seed: int) -> str:
             assert path.read_text("utf-8").rstrip().endswith("</html>")
         say("ok")
     """
-    return finish(start(code)).strip()
+    return run(code).strip()
 
 
 def kill_while_writing(times: int, seed: int) -> str:
@@ -154,7 +154,7 @@ def no_network(times: int, seed: int) -> str:
         load("BreastCancer")
         say("ok")
     """
-    return finish(start(code)).strip()
+    return run(code).strip()
 
 
 def long_line(times: int, seed: int) -> str:
@@ -173,4 +173,4 @@ def long_line(times: int, seed: int) -> str:
         with path.open("wb") as file:
             for _ in range(1024 if times > 1 else 8):
                 file.write(b"0123456789abcdef" * 2**16)
-        return finish(start(code, LINE=str(path)))
+        return run(code, LINE=str(path))

@@ -8,7 +8,7 @@ import signal
 import time
 from collections import Counter
 
-from tests.hostile.child import finish, start
+from tests.hostile.child import finish, run, start
 
 SLOWEST_STOP = 10.0  # seconds, generous for a machine with other load
 
@@ -49,7 +49,7 @@ def memory_cap(times: int, seed: int) -> str:
                 assert all(np.array_equal(labels, expected) for labels in found)
         say(json.dumps(seen))
     """
-    return finish(start(code)).strip()
+    return run(code).strip()
 
 
 def interrupt(times: int, seed: int) -> str:
@@ -146,7 +146,7 @@ def fork(times: int, seed: int) -> str:
             assert os.waitpid(child, 0)[1] == 0
         say("ok")
     """
-    return finish(start(code)).strip()
+    return run(code).strip()
 
 
 def threads(times: int, seed: int) -> str:

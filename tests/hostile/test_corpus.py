@@ -32,10 +32,9 @@ def test_files_are_refused_in_one_line(tmp_path, monkeypatch):
 def test_a_plain_file_is_refused_where_there_is_no_room_for_it_and_read_where_there_is(tmp_path):
     path = tmp_path / "plain.csv"
     path.write_bytes(b"x,y\n" + b"".join(b"%d.25,%d.5\n" % (i % 7, i % 5) for i in range(1_000_000)))
-    command = ["cluster", str(path), "-k", "2", "-o", str(tmp_path / "labels.csv")]
-    (refused,) = corpus.run([command], cap=1800 << 20)
+    commands = [["cluster", str(path), "-k", "2", "-o", str(tmp_path / out)] for out in ("none.csv", "labels.csv")]
+    refused, ended = corpus.run(commands, [1800 << 20, 6 << 30])
     assert refused.exit_code == 1
     assert "plain.csv would take about" in refused.stderr
-    assert not (tmp_path / "labels.csv").exists()
-    (ended,) = corpus.run([command], cap=6 << 30)
+    assert not (tmp_path / "none.csv").exists()
     assert (ended.exit_code, ended.exception) == (0, None)

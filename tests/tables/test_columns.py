@@ -113,10 +113,6 @@ def test_what_is_written_can_be_read(name, tmp_path):
 
 
 class TestImports:
-    def test_polars_is_imported_on_first_use(self):
-        code = "import sys, kfuse.tables.formats; assert 'polars' not in sys.modules; kfuse.tables.read; sys.exit(3)"
-        assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 3
-
     def test_no_command_line_is_needed(self):
         code = (
             "import sys; sys.modules['typer'] = sys.modules['rich'] = sys.modules['kfuse.cli'] = None\n"
