@@ -2,20 +2,23 @@
 
 Run ``python -m study.null --out null.md``, or one table on small samples with a changed constant of n_clusters.py:
 ``python -m study.null --set STEP_IN_ONE_DIMENSION=1 --tables null --samples 200``.
+
+``--methods 'kFuse (auto)' PLSCAN HDBSCAN`` runs other methods of `study.peers` on the same data (after ``pip install -e
+'.[peers]'``); each cell then has one share for each of them, in that order.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import make_circles, make_moons
 
-from kfuse import KFuse
 from kfuse.core.adaptive import n_clusters as number_rules
+from study.peers import PEERS, cluster
 from study.structureless import FAMILIES, ring
 
 DIMENSIONS = (2, 3, 5, 10, 20)
@@ -25,6 +28,7 @@ PER_GAUSSIAN = 100
 SEPARATION = 8.0  # the least distance of two centres, in standard deviations
 NUMBERS = ((2, 5), (6, 10), (11, 15))
 TABLES = ("null", "separated", "thin")
+FIND_THE_NUMBER = [name for name, method in PEERS.items() if not method.needs_number]
 THIN_SAMPLES = (300, 1000, 3000, 10000)
 
 NULLS = {"uniform": FAMILIES["uniform"], "one Gaussian": FAMILIES["normal"]}
@@ -62,9 +66,16 @@ THIN: dict[str, tuple[int, Callable[[np.random.Generator, int], NDArray[np.float
 }
 
 
-def number_found(X: NDArray[np.float64]) -> int:
-    """Return the number of clusters that the default finds."""
-    return KFuse().fit(X).n_clusters_
+def number_found(method: str, X: NDArray[np.float64]) -> int:
+    """Return the number of clusters that a method finds; all noise is one cluster."""
+    labels = cluster(PEERS[method], X, 0)
+    return max(1, len(np.unique(labels[labels >= 0])))
+
+
+def shares_of_right(methods: list[str], sets: Iterable[tuple[NDArray[np.float64], int]]) -> str:
+    """Return the share of data sets on which each method finds the right number."""
+    right = [[number_found(method, X) == number for method in methods] for X, number in sets]
+    return " / ".join(f"{share:.2f}" for share in np.mean(right, axis=0))
 
 
 def separated_gaussians(rng: np.random.Generator, number: int, dimension: int) -> NDArray[np.float64]:
@@ -78,26 +89,7 @@ def separated_gaussians(rng: np.random.Generator, number: int, dimension: int) -
     return np.repeat(centres, PER_GAUSSIAN, axis=0) + rng.standard_normal((number * PER_GAUSSIAN, dimension))
 
 
-def share_of_one(kind: str, n: int, dimension: int, n_seeds: int) -> float:
-    """Return the share of seeds for which structureless data is found to be one cluster."""
-    draw = NULLS[kind].draw
-    return float(np.mean([number_found(draw(np.random.default_rng(s), n, dimension)) == 1 for s in range(n_seeds)]))
-
-
-def share_of_right(low: int, high: int, dimension: int, n_seeds: int) -> float:
-    """Return the share of right numbers over all seeds, for `low` to `high` Gaussians."""
-    return float(
-        np.mean(
-            [
-                number_found(separated_gaussians(np.random.default_rng((number, seed)), number, dimension)) == number
-                for number in range(low, high + 1)
-                for seed in range(n_seeds)
-            ]
-        )
-    )
-
-
-def null_table(seeds: dict[int, int]) -> list[str]:
+def null_table(methods: list[str], seeds: dict[int, int]) -> list[str]:
     """Build the table of structureless data; `seeds` maps numbers of samples to numbers of seeds."""
     lines = [
         "Share of fits that find 1 cluster in data without structure:",
@@ -105,15 +97,20 @@ def null_table(seeds: dict[int, int]) -> list[str]:
         "| data | dimensions | " + " | ".join(f"n = {n} ({seeds[n]} seeds)" for n in seeds) + " |",
         "|---|---|" + "---|" * len(seeds),
     ]
-    for kind in NULLS:
+    for kind, family in NULLS.items():
         for dimension in DIMENSIONS:
-            shares = [share_of_one(kind, n, dimension, seeds[n]) for n in seeds]
-            lines.append(f"| {kind} | {dimension} | " + " | ".join(f"{s:.2f}" for s in shares) + " |")
+            shares = [
+                shares_of_right(
+                    methods, ((family.draw(np.random.default_rng(s), n, dimension), 1) for s in range(seeds[n]))
+                )
+                for n in seeds
+            ]
+            lines.append(f"| {kind} | {dimension} | " + " | ".join(shares) + " |")
             print(lines[-1], flush=True)
     return lines
 
 
-def separated_table(n_seeds: int) -> list[str]:
+def separated_table(methods: list[str], n_seeds: int) -> list[str]:
     """Build the table of separated Gaussians."""
     lines = [
         f"Share of fits that find the right number of Gaussians ({PER_GAUSSIAN} samples each, centres at least "
@@ -123,13 +120,23 @@ def separated_table(n_seeds: int) -> list[str]:
         "|---|" + "---|" * len(NUMBERS),
     ]
     for dimension in DIMENSIONS:
-        shares = [share_of_right(low, high, dimension, n_seeds) for low, high in NUMBERS]
-        lines.append(f"| {dimension} | " + " | ".join(f"{s:.2f}" for s in shares) + " |")
+        shares = [
+            shares_of_right(
+                methods,
+                (
+                    (separated_gaussians(np.random.default_rng((number, seed)), number, dimension), number)
+                    for number in range(low, high + 1)
+                    for seed in range(n_seeds)
+                ),
+            )
+            for low, high in NUMBERS
+        ]
+        lines.append(f"| {dimension} | " + " | ".join(shares) + " |")
         print(lines[-1], flush=True)
     return lines
 
 
-def thin_table(n_seeds: int) -> list[str]:
+def thin_table(methods: list[str], n_seeds: int) -> list[str]:
     """Build the table of thin shapes."""
     lines = [
         f"Share of fits that find the right number of thin shapes ({n_seeds} seeds):",
@@ -139,10 +146,10 @@ def thin_table(n_seeds: int) -> list[str]:
     ]
     for name, (number, draw) in THIN.items():
         shares = [
-            np.mean([number_found(draw(np.random.default_rng(s), n)) == number for s in range(n_seeds)])
+            shares_of_right(methods, ((draw(np.random.default_rng(s), n), number) for s in range(n_seeds)))
             for n in THIN_SAMPLES
         ]
-        lines.append(f"| {name} | {number} | " + " | ".join(f"{s:.2f}" for s in shares) + " |")
+        lines.append(f"| {name} | {number} | " + " | ".join(shares) + " |")
         print(lines[-1], flush=True)
     return lines
 
@@ -155,6 +162,7 @@ def main() -> None:
     parser.add_argument("--seeds-separated", type=int, default=10, help="for each number of Gaussians")
     parser.add_argument("--seeds-thin", type=int, default=20, help="for each thin shape and number of samples")
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=TABLES)
+    parser.add_argument("--methods", nargs="+", choices=FIND_THE_NUMBER, default=["kFuse (auto)"], metavar="METHOD")
     parser.add_argument(
         "--samples", type=int, nargs="+", default=SAMPLES, help="numbers of samples of structureless data"
     )
@@ -170,9 +178,9 @@ def main() -> None:
         setattr(number_rules, name, float(value))
     seeds = {n: args.seeds if n < LARGE else args.seeds_large for n in args.samples}
     tables = {
-        "null": lambda: null_table(seeds),
-        "separated": lambda: separated_table(args.seeds_separated),
-        "thin": lambda: thin_table(args.seeds_thin),
+        "null": lambda: null_table(args.methods, seeds),
+        "separated": lambda: separated_table(args.methods, args.seeds_separated),
+        "thin": lambda: thin_table(args.methods, args.seeds_thin),
     }
     lines = [line for name in args.tables for line in [*tables[name](), ""]]
     if args.out:

@@ -12,9 +12,7 @@ from kfuse import datasets
 from kfuse.datasets import DownloadError, files, loading, registry
 from kfuse.datasets.download import fetch
 
-IN_THE_FOLDER = [
-    entry.name for entry in registry.ENTRIES if entry.stem not in ("pole", "away", "musk", "breast_cancer")
-]
+IN_THE_FOLDER = [entry.name for entry in registry.ENTRIES if entry.stem not in ("pole", "away", "breast_cancer")]
 
 
 @pytest.fixture(autouse=True)

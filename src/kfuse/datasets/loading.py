@@ -127,8 +127,8 @@ def load(
     Notes
     -----
     Downloads are verified: the file by its SHA-256 where that is known, and always the arrays by a SHA-256 that does
-    not depend on the order of rows or the names of clusters (for Musk, by their shape). The cache is the folder in the
-    environment variable KFUSE_CACHE, or else in the default cache folder of the system.
+    not depend on the order of rows or the names of clusters. The cache is the folder in the environment variable
+    KFUSE_CACHE, or else in the default cache folder of the system.
 
     Examples
     --------

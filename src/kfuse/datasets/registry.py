@@ -125,9 +125,10 @@ FINGERPRINTS = {
     "yeast": "03038636b0960544dbf84c8bed4b2a1f4b78f813d6ebab0d2195577dd510fe5d",
     "segmentation": "80f86a798ed02ed3f4f01d29cbe900280dfaceec009061f6547e0623d2549ffe",
     "waveform": "7e2b7094cca94129b8e649b53ce9ab98703f3c71b89a3e018055ef21e1725f25",
+    "musk": "ee171cdfc3017b053c3bf5ab226a7f9f7f6c3045189a6461ef5016ee9883ffff",
     "mnist": "3754d10aad8fda262713522b41c12753b10edf5570f39d2e08faaa10a06fcd9b",
     "olivetti": "3d1dff0625ec6a032afce091143d27936b0d67998e4802ab4afcfe1fc8a83bd8",
-}  # that of Musk is unknown
+}
 
 
 def find(name: str) -> Entry:
