@@ -39,12 +39,13 @@ from kfuse.core.adaptive import (
     valleys,
 )
 from kfuse.core.dendrogram import nodes_of_merges
-from kfuse.core.execution import Execution
+from kfuse.core.execution import SERIAL, Execution
 from kfuse.core.result import Borders, Result, Surroundings
 from kfuse.core.search import Nearest, NeighborTable
 
 REACH = 2  # the most neighbours to link a sample with, in units of lambda: hubs make max(nb) needlessly large
 FEWEST = 2 * scales.FIRST_SCALE  # neighbours that no cap goes below: enough for two scales of the density
+WORTH_A_THREAD = 2**15  # links: with fewer, two threads would mostly wait for the interpreter lock
 MOST = 8 * scales.FIRST_SCALE  # neighbours, and rounds of Algorithm 1: enough for four scales; more take time alone
 
 
@@ -146,7 +147,8 @@ def merge(
     """
     sizes = np.bincount(ends.labels, weights=ends.weights).astype(np.float64)
     log_densities = np.bincount(ends.labels, weights=ends.weights * ends.log_density).astype(np.float64)
-    return execution.side_by_side(
+    together = execution if graph.first.size > WORTH_A_THREAD else SERIAL
+    return together.side_by_side(
         lambda: fusion.agglomerate(graph, fusion.Nodes(sizes, log_densities), execution),
         lambda: valleys.evidence_of_peaks(graph, ends.labels, looked_at, ends.log_density),
     )
