@@ -51,7 +51,7 @@ class Nearest:
         """Return the distances of some samples to their first k neighbours, or to all."""
         if self._distances is not None:
             return self._distances[rows, :k]
-        samples = np.arange(len(self.indices))[rows]
+        samples = np.arange(*rows.indices(len(self.indices))) if isinstance(rows, slice) else rows
         found = np.empty((samples.size, self.indices[:, :k].shape[1]))
         write_distances(self._points, samples, self.indices, found)
         return found
