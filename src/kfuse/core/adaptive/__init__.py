@@ -143,7 +143,7 @@ def merge(
 ) -> tuple[fusion.Merges, valleys.Peaks]:
     """Merge sub-clusters, the pair with the largest index first, down to one, and find the density peaks meanwhile.
 
-    Merging is one long chain of steps, for which there is no more than one thread.
+    Merging is sequential, so a second thread is free for the peaks.
     """
     sizes = np.bincount(ends.labels, weights=ends.weights).astype(np.float64)
     log_densities = np.bincount(ends.labels, weights=ends.weights * ends.log_density).astype(np.float64)
