@@ -91,7 +91,7 @@ def fusing_by(log_fusion_index: Callable[..., float]) -> Change:
 
 def weighing_by(link_weight: Callable[..., float]) -> Change:
     """Weight links by another function of the share of common neighbours and of whether the link is mutual."""
-    return (links, "links_between", rebuild(links, "link_weight", link_weight).links_between)
+    return (links, "links_one_way", rebuild(links, "link_weight", link_weight).links_one_way)
 
 
 def same_index(log_weight, level, log_size, other_log_size, rho, other_rho):

@@ -20,7 +20,7 @@ class NaturalNeighbors(NamedTuple):
     """Definition 3 and the counts of Definition 2."""
 
     natural_value: int  # lambda, the natural characteristic value
-    reverse_counts: NDArray[np.int64]  # nb: how many samples have this one among their lambda nearest
+    reverse_counts: NDArray[np.integer]  # nb: how many samples have this one among their lambda nearest
     n_wanted: int = 0  # neighbours that the search would have gone on with, where a graph holds fewer
 
     @property
@@ -62,9 +62,9 @@ def find_natural_neighbors(
     return NaturalNeighbors(natural_value, _reverse_counts(neighbors, natural_value), n_wanted)
 
 
-def _reverse_counts(neighbors: NeighborTable, k: int) -> NDArray[np.int64]:
+def _reverse_counts(neighbors: NeighborTable, k: int) -> NDArray[np.int32]:
     """Count for each sample the samples that have it among their k nearest (Definition 2)."""
-    counts = np.zeros(neighbors.n_samples, dtype=np.int64)
+    counts = np.zeros(neighbors.n_samples, dtype=np.int32)
     for block in neighbors.blocks(k, with_distances=0):
         count_reverse_neighbors(block.indices, counts)
     return counts
@@ -89,9 +89,9 @@ def _neighbors_needed(neighbors: NeighborTable, found_in_round: NDArray[np.int64
     return math.ceil(natural_value * max(1.0, min(most_per_lambda, largest_count * MARGIN)))
 
 
-def _first_rounds(neighbors: NeighborTable, k: int) -> NDArray[np.int64]:
+def _first_rounds(neighbors: NeighborTable, k: int) -> NDArray[np.int32]:
     """Find the round in which each sample is first another one's neighbour, k + 1 if in none."""
-    rounds = np.full(neighbors.n_samples, k + 1, dtype=np.int64)
+    rounds = np.full(neighbors.n_samples, k + 1, dtype=np.int32)
     for block in neighbors.blocks(k, with_distances=0):
         note_first_rounds(block.indices, rounds)
     return rounds

@@ -81,7 +81,7 @@ def levels_of_fit(around: Surroundings, dimension: float) -> NDArray[np.float64]
 
 
 def of_samples(
-    levels: NDArray[np.float64], copies: NDArray[np.float64], place: NDArray[np.intp]
+    levels: NDArray[np.float64], copies: NDArray[np.float64], place: NDArray[np.integer]
 ) -> NDArray[np.float64]:
     """Return the level of each sample, given those of the places; places with many copies are as dense as any."""
     return np.where(copies > FEW, levels.max(), levels)[place]

@@ -7,10 +7,14 @@ number of threads.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core.kernels import inner_kernel, kernel
+
+Integer = TypeVar("Integer", bound=np.integer)
 
 
 @inner_kernel
@@ -57,7 +61,7 @@ def find(parents, member):
     return member
 
 
-def roots(parents: NDArray[np.intp]) -> NDArray[np.intp]:
+def roots(parents: NDArray[Integer]) -> NDArray[Integer]:
     """Find the root of every member by pointer jumping; a root is its own parent."""
     while not np.array_equal(parents, jumped := parents[parents]):
         parents = jumped

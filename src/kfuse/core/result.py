@@ -23,7 +23,7 @@ class Borders(NamedTuple):
 class Surroundings(NamedTuple):
     """The nearest neighbours of the places, in the order of places, and the place of every sample."""
 
-    place: NDArray[np.intp]
+    place: NDArray[np.integer]
     indices: NDArray[np.int32]  # (n_places, k), as numbers of places
     distances: NDArray[np.float64]  # (n_places, k), in multiples of `unit`
     unit: float  # of these distances, in the data's own

@@ -27,7 +27,7 @@ class OnOneNode(NamedTuple):
     """What the fusion needs of every place, from all boxes."""
 
     labels: NDArray[np.intp]
-    representatives: NDArray[np.intp]
+    representatives: NDArray[np.int32]
     log_density: NDArray[np.float64]
     counts: NDArray[np.int32]  # of the neighbourhood
     weights: NDArray[np.float64]
@@ -45,9 +45,10 @@ class OnOneNode(NamedTuple):
         """What links take from the places."""
         return links.Ends(self.labels, self.log_density, self.weights, self.counts, self.radius, self.radii)
 
-    def looked_at(self, k: int) -> scales.Scales:
+    def looked_at(self, k: int) -> scales.SummedScales:
         """Return the distances at each scale, without those beyond a gap; the spreads are changed in place."""
-        return scales.without_gaps(scales.Scales(scales.counts_of_scales(k), self.radii, self.spreads), self.counts)
+        found = scales.Scales(scales.counts_of_scales(k), self.radii, self.spreads)
+        return scales.without_gaps(found, self.counts).summed(self.labels)
 
 
 def gather(described: list[Task], subclusters: Subclusters, boxes: Boxes) -> OnOneNode:
@@ -68,7 +69,7 @@ def _room_for(n_places: int, column: NDArray[Any], *, is_last: bool) -> NDArray[
 
 def _for_fusion(one: Rows, representatives: NDArray[np.int32], labels: NDArray[np.int32]) -> OnOneNode:
     looked_at, radius = scales.all_scales(one.distances), links.radius_of(one.distances, one.counts)
-    of_place = labels.astype(np.intp), representatives.astype(np.intp), one.log_density, one.counts, one.weights
+    of_place = labels.astype(np.intp), representatives, one.log_density, one.counts, one.weights
     return OnOneNode(*of_place, radius, looked_at.radii, looked_at.spreads)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core.adaptive import links
-from kfuse.core.adaptive.links import Links, NeighborLists, links_from
+from kfuse.core.adaptive.links import Links, Marks, NeighborLists, links_from
 from kfuse.core.order import members_of
 from kfuse.dask.boxes import Boxes
 from kfuse.dask.climbing import Subclusters
@@ -94,5 +94,6 @@ def _add_up(own: Linked, view: View, halo: Linked, owned: NDArray[np.int64], box
     begin, end = np.searchsorted(names, owned[box : box + 2])
     members, starts = members_of(labels)
     lengths = seen.distances[members[starts[begin] : starts[end]]]
-    found = links_from(members, starts, int(begin), int(end), lists, lengths, labels, seen.log_density)
+    marks = Marks.blank(labels.size, starts.size, lists.indices.shape[1])
+    found = links_from(members, starts, int(begin), int(end), lists, lengths, labels, seen.log_density, marks)
     return found._replace(first=names[found.first], second=names[found.second])

@@ -11,7 +11,6 @@ from kfuse.core.adaptive import density, links, peaks, valleys
 from kfuse.core.adaptive import scales as chosen
 from kfuse.core.adaptive.neighborhoods import own_neighborhoods, spreads_of
 from kfuse.core.adaptive.significance import NEEDED
-from kfuse.core.execution import SERIAL
 from kfuse.core.natural import sum_in_order
 from kfuse.core.search import NeighborTable, choose_search
 from tests.strategies import SEEDS
@@ -30,11 +29,12 @@ class Graph:
         self.scales = chosen.without_gaps(chosen.all_scales(distances), own.counts)
         radius = links.radius_of(distances, own.counts)
         ends = links.Ends(self.labels, rho, np.ones(len(rho)), own.counts, radius, self.scales.radii)
-        self.links = adaptive.link(table, self.nearest, ends, SERIAL)
-        self.selection = valleys.Selection.of(
-            self.scales, valleys.levels_beyond(self.links, self.labels, self.scales, rho), len(X)
-        )
-        self.peaks = valleys.evidence_of_peaks(self.links, self.labels, self.scales, rho)
+        one_way = links.links_one_way(self.nearest, ends)
+        self.links = adaptive.connect(one_way, table.search, k, ends)
+        summed = self.scales.summed(self.labels)
+        beyond = valleys.levels_beyond(self.links, self.labels, summed, rho)
+        self.selection = valleys.Selection.of(summed, beyond, len(X))
+        self.peaks = valleys.evidence_of_peaks(self.links, self.labels, summed, rho)
 
 
 @pytest.mark.parametrize(("k", "counts"), [(3, []), (7, []), (8, [8]), (15, [8]), (16, [8, 16]), (70, [8, 16, 32, 64])])

@@ -39,9 +39,9 @@ from kfuse.core.adaptive import (
     valleys,
 )
 from kfuse.core.dendrogram import nodes_of_merges
-from kfuse.core.execution import SERIAL, Execution
+from kfuse.core.execution import SERIAL, Execution, return_freed_memory
 from kfuse.core.result import Borders, Result, Surroundings
-from kfuse.core.search import Nearest, NeighborTable
+from kfuse.core.search import Nearest, NeighborSearch, NeighborTable
 
 REACH = 2  # the most neighbours to link a sample with, in units of lambda: hubs make max(nb) needlessly large
 FEWEST = 2 * scales.FIRST_SCALE  # neighbours that no cap goes below: enough for two scales of the density
@@ -63,16 +63,25 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
         most = neighbors.search.most_neighbors
         k = n_wanted if most < natural.ENOUGH else min(n_wanted, most)
         nearest = neighbors.nearest(k)
+        neighbors.search.keep_for_bridges()
+        return_freed_memory(neighbors.n_samples)
     with stage("density"):
         own, rho, looked_at, radius, levels = describe(nearest, distinct, sample_weight, execution)
     with stage("sub-clusters"):
         basins = peaks.climb(nearest.indices, own.counts, rho.values, found.natural_value, execution)
+        summed = looked_at.summed(basins.labels)
+        del looked_at
+        return_freed_memory(basins.labels.size)
     with stage("merging"):
-        ends = links.Ends(basins.labels, rho.values, distinct.weight, own.counts, radius, looked_at.radii)
-        graph = link(neighbors, nearest, ends, execution)
-        kept = what_is_kept(nearest, neighbors, distinct, looked_at, own.dimension, sample_weight)
-        del nearest, neighbors  # merging needs the memory
-        merges, found_peaks = merge(graph, ends, looked_at, execution)
+        ends = links.Ends(basins.labels, rho.values, distinct.weight, own.counts, radius, summed.radii)
+        one_way = links.links_one_way(nearest, ends, execution)
+        kept = what_is_kept(nearest, neighbors, distinct, summed, own.dimension, sample_weight)
+        search = neighbors.search
+        del nearest, neighbors  # joining and merging need the memory
+        graph = connect(one_way, search, k, ends)
+        del search
+        return_freed_memory(basins.labels.size)
+        merges, found_peaks = merge(graph, ends, summed, execution)
     with stage("number of clusters"):
         openness_of = partial(islands.openness_of_merges, kept.for_islands, execution=execution)
         tree = undo(merges, found_peaks, basins, rho.values, found.natural_value, own.dimension, openness_of)
@@ -81,9 +90,9 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
         natural_value=found.natural_value,
         n_neighbors=k,
         n_missing=max(0, found.n_wanted - k, n_wanted - k),
-        reverse_counts=found.reverse_counts[place],
+        reverse_counts=found.reverse_counts[place].astype(np.int64),
         density=rho.in_unit_of_data(unit)[place],
-        representatives=distinct.first[basins.representatives][place],
+        representatives=distinct.first[basins.representatives][place].astype(np.intp),
         subclusters=basins.labels[place],
         left_out=_without_reverse_neighbors(distinct, found)[place],
         **tree._asdict(),
@@ -131,15 +140,14 @@ def describe(
     return Described(own, rho, looked_at, radius, noise.of_samples(levels, copies, distinct.place))
 
 
-def link(neighbors: NeighborTable, nearest: Nearest, ends: links.Ends, execution: Execution) -> links.Links:
-    """Link the sub-clusters, so that all of them are connected."""
-    graph = links.links_between(nearest, ends, execution)
-    k = nearest.indices.shape[1]
-    return graph if k == 0 else bridges.with_bridges(graph, neighbors.search, k, ends)
+def connect(one_way: list[links.Links], search: NeighborSearch, n_neighbors: int, ends: links.Ends) -> links.Links:
+    """Join the links that go out from the sub-clusters, and add bridges, so that all of these are connected."""
+    graph = links.both_ways(one_way)
+    return graph if n_neighbors == 0 else bridges.with_bridges(graph, search, n_neighbors, ends)
 
 
 def merge(
-    graph: links.Links, ends: links.Ends, looked_at: scales.Scales, execution: Execution
+    graph: links.Links, ends: links.Ends, looked_at: scales.SummedScales, execution: Execution
 ) -> tuple[fusion.Merges, valleys.Peaks]:
     """Merge sub-clusters, the pair with the largest index first, down to one, and find the density peaks meanwhile.
 
@@ -165,7 +173,7 @@ def what_is_kept(
     nearest: Nearest,
     neighbors: NeighborTable,
     distinct: places.Places,
-    looked_at: scales.Scales,
+    looked_at: scales.SummedScales,
     dimension: float,
     sample_weight: NDArray[np.float64] | None,
 ) -> Kept:

@@ -30,7 +30,7 @@ def with_bridges(links: Links, search: NeighborSearch, n_neighbors: int, ends: E
     with np.errstate(divide="ignore"):
         covered = np.maximum(radius[bridges.first], radius[bridges.second]) / bridges.distance
     covered = np.clip(covered, np.finfo(float).tiny, 1.0)
-    root_weights = np.sqrt(ends.weights)
+    root_weights = ends.root_weights
     weight = 1.0 / (n_neighbors + 1) ** 2 * (root_weights[bridges.first] * root_weights[bridges.second])
     level = np.minimum(log_density[bridges.first], log_density[bridges.second]) + np.log(covered)
     gap = np.maximum(np.maximum(radii[bridges.first], radii[bridges.second]), bridges.distance[:, None])

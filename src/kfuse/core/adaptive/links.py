@@ -22,7 +22,9 @@ from kfuse.core.order import is_within, members_of
 from kfuse.core.search import Nearest
 
 NONE = -1
-SAMPLES_PER_PART = 2**15  # whose links one thread adds up at a time
+SAMPLES_PER_PART = 2**15  # whose distances are computed at a time
+SAMPLES_LINKED = 2**13  # whose links one thread adds up at a time, ...
+MOST_PARTS = 256  # ... or more of them, so that there are not too many parts to join
 
 
 class Links(NamedTuple):
@@ -45,6 +47,11 @@ class Ends(NamedTuple):
     radius: NDArray[np.float64]  # of the neighbourhood: the distance of its last member
     radii: NDArray[np.float64]  # (n_places, n_scales): the distance to the M-th neighbour
 
+    @property
+    def root_weights(self) -> NDArray[np.float64]:
+        """The square roots of the weights, which are the weights themselves if all are 1."""
+        return self.weights if (self.weights == 1.0).all() else np.sqrt(self.weights)
+
 
 class NeighborLists(NamedTuple):
     """The neighbourhood of each sample, and its last member once more, where it is quickly found."""
@@ -55,6 +62,21 @@ class NeighborLists(NamedTuple):
     farthest_distances: NDArray[np.float64]
     radii: NDArray[np.float64]  # (n_samples, n_scales): the distance to the M-th neighbour
     root_weights: NDArray[np.float64]  # the square root of the weight of each place
+
+
+class Marks(NamedTuple):
+    """What a thread notes while it adds up links; it serves for one range of sub-clusters after the other."""
+
+    around: NDArray[np.int32]  # for each place, the sample that it was last a neighbour of
+    link_to: NDArray[np.intp]  # for each sub-cluster, the last link to it in this range
+    others: NDArray[np.int64]  # the samples to link a sample with, and ...
+    lengths: NDArray[np.float64]  # ... how far away they are
+
+    @classmethod
+    def blank(cls, n_places: int, n_subclusters: int, k: int) -> Marks:
+        """Return marks without a note."""
+        around, link_to = np.full(n_places, NONE, np.int32), np.full(n_subclusters, NONE)
+        return cls(around, link_to, np.empty(k + 1, np.int64), np.empty(k + 1))
 
 
 def radius_of(distances: NDArray[np.float64], counts: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -77,20 +99,35 @@ def radii_of_neighborhoods(
 
 def links_between(nearest: Nearest, ends: Ends, execution: Execution = SERIAL) -> Links:
     """Sum up the links between each two sub-clusters."""
+    return both_ways(links_one_way(nearest, ends, execution))
+
+
+def links_one_way(nearest: Nearest, ends: Ends, execution: Execution = SERIAL) -> list[Links]:
+    """Sum up the links that go out from the sub-clusters, a range of these at a time.
+
+    These are all that is needed of the neighbours, whose memory can be freed before the links are joined.
+    """
     if nearest.indices.shape[1] == 0:  # one place
-        return _link_buffers(0, ends.radii.shape[1])
+        return [_link_buffers(0, ends.radii.shape[1])]
     members, starts = members_of(ends.labels)
     n_places = ends.labels.size
     farthest = nearest.indices[np.arange(n_places), ends.counts - 1], ends.radius
-    lists = NeighborLists(ends.counts, nearest.indices, *farthest, ends.radii, np.sqrt(ends.weights))
+    lists = NeighborLists(ends.counts, nearest.indices, *farthest, ends.radii, ends.root_weights)
+
+    spare: list[Marks] = []
 
     def add_up(start: int, stop: int) -> Links:
         begin, end = np.searchsorted(starts[:-1], [start, stop])
         lengths = nearest.distances_of(members[starts[begin] : starts[end]])
-        return links_from(members, starts, begin, end, lists, lengths, ends.labels, ends.log_density)
+        try:
+            marks = spare.pop()
+        except IndexError:  # one thread for each
+            marks = Marks.blank(n_places, starts.size, lists.indices.shape[1])
+        found = links_from(members, starts, begin, end, lists, lengths, ends.labels, ends.log_density, marks)
+        spare.append(marks)
+        return found
 
-    found = execution.over_ranges(add_up, n_places, max(SAMPLES_PER_PART, n_places // 64))
-    return both_ways(found)
+    return execution.over_ranges(add_up, n_places, max(SAMPLES_LINKED, n_places // MOST_PARTS))
 
 
 def links_from(
@@ -102,6 +139,7 @@ def links_from(
     lengths: NDArray[np.float64],
     labels: NDArray[np.intp],
     log_density: NDArray[np.float64],
+    marks: Marks,
 ) -> Links:
     """Sum up the links that go out from a range of sub-clusters; `members` and `starts` are as `members_of` has them.
 
@@ -110,12 +148,7 @@ def links_from(
     """
     k, n_scales = lists.indices.shape[1], lists.radii.shape[1]
     links = _link_buffers(int(starts[end] - starts[begin]) * k, n_scales)
-    marks = (
-        np.full(labels.size, NONE, np.int32),
-        np.full(starts.size, NONE),
-        np.empty(k + 1, np.int64),
-        np.empty(k + 1),
-    )
+    marks.link_to.fill(NONE)  # numbers of links begin again
     count = add_up_links(members, starts, begin, end, lists, lengths, labels, log_density, links, marks)
     return Links(*(column[:count].copy() for column in links))
 

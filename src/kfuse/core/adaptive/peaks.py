@@ -19,7 +19,7 @@ class Basins(NamedTuple):
     """The sub-cluster of each sample, and the sample that it climbs to."""
 
     labels: NDArray[np.intp]
-    representatives: NDArray[np.intp]  # the densest natural neighbour; the sample itself for a peak
+    representatives: NDArray[np.int32]  # the densest natural neighbour; the sample itself for a peak
 
     @property
     def peaks(self) -> NDArray[np.intp]:
@@ -48,14 +48,14 @@ def find_representatives(
     natural_value: int,
     samples: range,
     execution: Execution = SERIAL,
-) -> NDArray[np.intp]:
+) -> NDArray[np.int32]:
     """Find the densest natural neighbour of some samples; the others stay their own representatives.
 
     A sample looks among its sqrt(lambda) nearest, inside of its neighbourhood: short steps make small, pure
     sub-clusters, and merging does the rest.
     """
     step = count_of_climbing(natural_value)
-    representatives, nearest = np.arange(indices.shape[0]), np.minimum(counts, step)
+    representatives, nearest = np.arange(indices.shape[0], dtype=np.int32), np.minimum(counts, step)
 
     def find(start: int, stop: int) -> None:
         first, last = samples.start + start, samples.start + stop

@@ -21,8 +21,8 @@ LEAST_WEIGHT = 2.0**-40  # of the largest: what weighs less would not be seen an
 class Places(NamedTuple):
     """The distinct samples: the first sample at each place, its weight, and the place of every sample."""
 
-    first: NDArray[np.intp]
-    place: NDArray[np.intp]
+    first: NDArray[np.int32]
+    place: NDArray[np.int32]
     weight: NDArray[np.float64]  # of each place, with mean 1
     is_rarest: NDArray[np.bool_]  # whether no place has less weight
 
@@ -45,9 +45,9 @@ def find_places(
     if leaders.size < leader.size:
         neighbors, order_of_leaders = neighbors.subset(leaders).reordered()
         place_of[leaders[order_of_leaders]] = np.arange(leaders.size)
-    place = np.empty(leader.size, dtype=np.intp)
+    place = np.empty(leader.size, dtype=np.int32)
     place[order] = place_of[leader]
-    first = np.empty(leaders.size, dtype=np.intp)
+    first = np.empty(leaders.size, dtype=np.int32)
     first[place[::-1]] = np.arange(leader.size)[::-1]  # of several samples at a place, the first is written last
     total = np.bincount(place, weights=sample_weight).astype(np.float64)
     return Places(first, place, relative_weights(total), total == total.min()), neighbors

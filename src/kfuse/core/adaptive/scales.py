@@ -24,6 +24,22 @@ class Scales(NamedTuple):
         """The intrinsic dimension of the data at each scale."""
         return expected_spread(self.counts) / np.maximum(self.spreads.mean(axis=0), TINY)
 
+    def summed(self, labels: NDArray[np.intp]) -> SummedScales:
+        """Add up the spreads in each sub-cluster, so that those of samples need not be kept."""
+        totals = [np.bincount(labels, column).astype(np.float64) for column in self.spreads.T]
+        means = np.array([column.mean() for column in self.spreads.T])
+        return SummedScales(self.counts, self.radii, totals, means, self.dimensions)
+
+
+class SummedScales(NamedTuple):
+    """The scales as later stages need them."""
+
+    counts: NDArray[np.int64]
+    radii: NDArray[np.float64]
+    spreads: list[NDArray[np.float64]]  # for each scale, the sum over each sub-cluster
+    mean_spreads: NDArray[np.float64]  # over all samples
+    dimensions: NDArray[np.float64]
+
 
 def all_scales(distances: NDArray[np.float64]) -> Scales:
     """Return the scales with all spreads, those across a gap included."""

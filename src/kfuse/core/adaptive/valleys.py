@@ -33,7 +33,7 @@ from scipy.special import betainc
 
 from kfuse.core.adaptive import cells
 from kfuse.core.adaptive.links import Links
-from kfuse.core.adaptive.scales import FIRST_SCALE, TINY, Scales, expected_spread
+from kfuse.core.adaptive.scales import FIRST_SCALE, TINY, SummedScales, expected_spread
 from kfuse.core.adaptive.significance import NEEDED
 from kfuse.core.kernels import kernel
 from kfuse.core.order import find
@@ -61,7 +61,7 @@ class Selection(NamedTuple):
     n_samples: int
 
     @classmethod
-    def of(cls, scales: Scales, beyond: list[cells.Level], n_samples: int) -> Selection:
+    def of(cls, scales: SummedScales, beyond: list[cells.Level], n_samples: int) -> Selection:
         """Put the scales within the neighbourhoods and those beyond into one row."""
         counts = np.append(scales.counts, [level.n_samples for level in beyond])
         dimensions = np.append(scales.dimensions, [level.dimension for level in beyond])
@@ -87,7 +87,7 @@ class Ends(NamedTuple):
 
 
 def evidence_of_peaks(
-    links: Links, labels: NDArray[np.intp], scales: Scales, log_density: NDArray[np.float64]
+    links: Links, labels: NDArray[np.intp], scales: SummedScales, log_density: NDArray[np.float64]
 ) -> Peaks:
     """Compute the evidence for the peak of each sub-cluster, at scales within the neighbourhoods and beyond."""
     n_subclusters, n_scales = int(labels.max()) + 1, scales.counts.size
@@ -101,7 +101,7 @@ def evidence_of_peaks(
 
 
 def levels_beyond(
-    links: Links, labels: NDArray[np.intp], scales: Scales, log_density: NDArray[np.float64]
+    links: Links, labels: NDArray[np.intp], scales: SummedScales, log_density: NDArray[np.float64]
 ) -> list[cells.Level]:
     """Return the levels of cells at scales beyond the last within the neighbourhoods."""
     last, dimension = int(scales.counts[-1]), float(scales.dimensions[-1])
@@ -109,16 +109,15 @@ def levels_beyond(
 
 
 def _of_neighborhoods(
-    links: Links, labels: NDArray[np.intp], scales: Scales, scale: int, selection: Selection
+    links: Links, labels: NDArray[np.intp], scales: SummedScales, scale: int, selection: Selection
 ) -> NDArray[np.float64]:
     """Compute the evidence for each sub-cluster at a scale within the neighbourhoods."""
-    count, radii, spreads = int(scales.counts[scale]), scales.radii[:, scale], scales.spreads[:, scale]
-    lowest = np.full(int(labels.max()) + 1, np.inf)
-    np.minimum.at(lowest, labels, radii)
-    size, spread = np.bincount(labels).astype(np.float64), np.bincount(labels, spreads).astype(np.float64)
-    ends = peaks_end(links.first, links.second, np.ascontiguousarray(links.gap[:, scale]), lowest, size, spread)
+    count, size = int(scales.counts[scale]), np.bincount(labels).astype(np.float64)
+    lowest, gap = np.full(size.size, np.inf), np.ascontiguousarray(links.gap[:, scale])
+    np.minimum.at(lowest, labels, scales.radii[:, scale])
+    ends = peaks_end(links.first, links.second, gap, lowest, size, scales.spreads[scale])
     # A small piece has a rim at which distances grow faster, so that its own dimension would come out too small.
-    mean_spread = (ends.size * ends.mean_spread + PRIOR * spreads.mean()) / (ends.size + PRIOR)
+    mean_spread = (ends.size * ends.mean_spread + PRIOR * scales.mean_spreads[scale]) / (ends.size + PRIOR)
     dimension = expected_spread(scales.counts[[scale]])[0] / np.maximum(mean_spread, 1e-9)
     chance = surprise(dimension * np.log(ends.ratio), count) - corrections(selection, scale, ends.size)
     is_tested = ends.size >= count  # a smaller piece has its M-th neighbour outside

@@ -33,7 +33,7 @@ def fit(neighbors: NeighborTable, execution: Execution) -> Result:
     return Result(
         natural_value=found.natural_value,
         n_neighbors=found.n_neighbors,
-        reverse_counts=found.reverse_counts,
+        reverse_counts=found.reverse_counts.astype(np.int64),
         density=in_unit_of_data,
         representatives=rho.representatives,
         subclusters=parts.labels,

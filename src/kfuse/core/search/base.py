@@ -106,6 +106,9 @@ class NeighborSearch:
             bridge_by_rows(rows, self.distances.rows(rows), component, *shortest)
         return shortest.found(component.size)
 
+    def keep_for_bridges(self) -> None:
+        """Free what `bridges` does not need; nothing else may be called from then on."""
+
     def nearest(self, queries: NDArray[Any], execution: Execution = SERIAL) -> NDArray[np.intp]:
         """Find the nearest sample to each new sample, the first of several; queries are prepared by the distances."""
         distances: Any = self.distances

@@ -110,6 +110,10 @@ class KDTreeSearch(NeighborSearch):
             bridge_by_tree(self.tree, begin, end, of_position, of_node, *shortest, pending)
         return shortest._replace(distance=self.distances.finish(shortest.distance)).found(component.size)
 
+    def keep_for_bridges(self) -> None:
+        self._coarse, self.visiting_order = None, np.empty(0, dtype=np.intp)
+        self.tree = self.tree._replace(leaves=self.tree.leaves[:0].copy())
+
     def nearest(self, queries: NDArray[Any], execution: Execution = SERIAL) -> NDArray[np.intp]:
         order = spatial_order(queries, execution)
         found = np.empty(len(queries), dtype=np.intp)
