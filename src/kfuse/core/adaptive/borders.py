@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from kfuse.core.adaptive.fusion import Merges
 from kfuse.core.kernels import kernel
+from kfuse.core.order import ascending
 
 CERTAINTY = 0.75  # the exponent of the size term
 
@@ -51,4 +52,4 @@ def write_heights(merges, natural_value, dimension, height):
 
 def by_height(height: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the merges by ascending height; of equal ones, the earlier merge first."""
-    return np.argsort(height, kind="stable")
+    return ascending(height)

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from kfuse.core.adaptive.links import NONE, Links
 from kfuse.core.kernels import kernel
-from kfuse.core.order import members_of
+from kfuse.core.order import ascending, members_of
 
 FEWEST_PLACES = 4.0  # of M samples each, for two peaks and a saddle between them
 LEAST_PAIRED = 0.05  # the share of cells below which pairing up has come to an end
@@ -154,7 +154,7 @@ def _pair_up(cells: Cells, is_next: NDArray[np.bool_]) -> NDArray[np.intp]:
     links = np.flatnonzero(is_next)
     touching = cells.weight / (cells.size[cells.first] * cells.size[cells.second])
     mates = np.arange(cells.size.size)
-    take_mates(cells.first, cells.second, links[np.argsort(-touching[links], kind="stable")], mates)
+    take_mates(cells.first, cells.second, links[ascending(-touching[links])], mates)
     return np.unique(np.minimum(mates, np.arange(mates.size)), return_inverse=True)[1]
 
 
@@ -175,7 +175,7 @@ def take_mates(first, second, order, mates):
 def _merge(cells: Cells, pair: NDArray[np.intp]) -> Cells:
     """Return the pairs as cells."""
     n_pairs = int(pair.max()) + 1
-    heaviest_last = np.argsort(cells.standing_mass, kind="stable")
+    heaviest_last = ascending(cells.standing_mass)
     standing = np.empty(n_pairs, dtype=np.intp)
     standing[pair[heaviest_last]] = heaviest_last
     sizes = _sums(pair, cells.size), _sums(pair, cells.mass)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kfuse.core.execution import SERIAL, Execution
 from kfuse.core.kernels import inner_kernel, kernel
-from kfuse.core.order import roots
+from kfuse.core.order import ascending, roots
 
 SAMPLES_PER_PART = 2**15
 
@@ -73,12 +73,8 @@ def count_of_climbing(natural_value: int) -> int:
 def order_of_leaving(basins: Basins, log_density: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the rank of each sample in leaving its sub-cluster: the sparsest first, peaks (-1) never."""
     climbs = np.flatnonzero(basins.representatives != np.arange(log_density.size))
-    levels = log_density[climbs]
-    sparsest_first = np.argsort(levels)
-    if (np.diff(levels[sparsest_first]) == 0).any():
-        sparsest_first = np.argsort(levels, kind="stable")  # slower, but orders equal levels by sample
     order = np.full(log_density.size, -1)
-    order[climbs[sparsest_first]] = np.arange(climbs.size)
+    order[climbs[ascending(log_density[climbs])]] = np.arange(climbs.size)
     return order
 
 

@@ -36,7 +36,7 @@ from kfuse.core.adaptive.links import Links
 from kfuse.core.adaptive.scales import FIRST_SCALE, TINY, SummedScales, expected_spread
 from kfuse.core.adaptive.significance import NEEDED
 from kfuse.core.kernels import kernel
-from kfuse.core.order import find
+from kfuse.core.order import ascending, find
 
 DIMENSIONS, PLACES, OFFSET = (1.3, 1.8, 2.5, 4.0), (2.0, 1.2, 1.0, 0.8), (1.5, 1.2, 0.5, 0.5)  # A and B
 PRIOR = 32.0  # samples: how much the dimension of all weighs in that of a piece
@@ -148,7 +148,7 @@ def peaks_end(
     grown_at, size_before, spread_before = np.zeros((3, n_nodes))
     pieces = Pieces(size.copy(), spread.copy(), grown_at, size_before, spread_before)
     ended = np.full((n_nodes, 3), np.nan)
-    end_peaks(first, second, np.argsort(gap, kind="stable"), gap, lowest, pieces, np.arange(n_nodes), ended)
+    end_peaks(first, second, ascending(gap), gap, lowest, pieces, np.arange(n_nodes), ended)
     return Ends(*ended.T)
 
 
