@@ -112,6 +112,10 @@ def to_do(names: list[str], methods: list[str], done: dict[Key, Record], limit: 
     return [cell for cell in cells if not _is_final(done.get(tuple(cell)), limit)]
 
 
+def _has_score(record: Record) -> bool:
+    return record.get("ARI") is not None
+
+
 def _is_final(record: Record | None, limit: float) -> bool:
     if record is None or record["status"] not in FINAL:
         return False
@@ -146,8 +150,10 @@ def study(args: argparse.Namespace) -> list[Record]:
     cells = to_do(usable, methods, done, args.limit)
     with _progress(len(cells), args.quiet) as advance:
         for record in run_cells(cells, args.data, args.jobs, args.limit):
-            store.add(record)
-            done[record["dataset"], record["method"]] = record
+            key = record["dataset"], record["method"]
+            if _has_score(record) or not _has_score(done.get(key, {})):  # a repetition may have got less far
+                store.add(record)
+                done[key] = record
             advance(record)
     for name in args.datasets:
         for method in args.methods:

@@ -1,5 +1,6 @@
 """The study: the paper's statistics from its printed table, the outcomes of cells, and a killed run."""
 
+import argparse
 import json
 import os
 import signal
@@ -151,6 +152,17 @@ def test_cells_out_of_time_are_taken_up_with_a_longer_limit():
     methods = ["AP", "Ward", "DPC", "MSC"]
     assert [cell.method for cell in run.to_do(["Pole"], methods, records, 60)] == ["MSC"]
     assert [cell.method for cell in run.to_do(["Pole"], methods, records, 61)] == ["AP", "MSC"]
+
+
+def test_a_repetition_that_gets_less_far_replaces_nothing(tmp_path, monkeypatch):
+    pole = {"dataset": "Pole", "method": "AP", "group": "synthetic"}
+    earlier = pole | {"status": "partial", "reason": "time limit: 2 of 9 fits were finished", "limit": 1, "ARI": 0.5}
+    Store(tmp_path / "results.jsonl").add(earlier)
+    ended = pole | {"status": "not feasible", "reason": "time limit: no fit was finished", "limit": 2}
+    monkeypatch.setattr(run, "run_cells", lambda *_: [ended])
+    options = {"out": tmp_path, "datasets": ["Pole"], "methods": ["AP"], "redo": [], "data": None, "jobs": 1}
+    (record,) = run.study(argparse.Namespace(**options, limit=2, quiet=True))
+    assert record == earlier
 
 
 # The store
