@@ -8,7 +8,8 @@ columns; where a package is missing, generated data of the same kind stands in f
   deviation of 1e-12 to 1e-9 of the smallest step of each column.
 
 ``--counts`` prints instead how well two normal distributions are told apart that are rounded to some dozens of whole
-numbers, where all there is to see is how often each value occurs.
+numbers, where all there is to see is how often each value occurs. ``--whole`` prints the number of clusters found in
+whole numbers of 2 to 100 columns with one cluster, and with five.
 """
 
 from __future__ import annotations
@@ -68,9 +69,10 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=6000, help="take at most so many rows of each table")
     parser.add_argument("--repeats", type=int, default=10, help="of the noise")
     parser.add_argument("--counts", action="store_true", help="two humps of counted values instead")
+    parser.add_argument("--whole", action="store_true", help="the number found in whole numbers instead")
     options = parser.parse_args()
-    if options.counts:
-        two_humps()
+    if options.counts or options.whole:
+        (two_humps if options.counts else whole_numbers)()
         return
     sets = [read(path, names, options.rows) for path, names in COLUMNS] + [Columns("iris", load_iris().data)]
     print("| columns | samples | distinct | clusters | moved | noise, least ARI | mean |\n" + "|---" * 7 + "|")
@@ -103,6 +105,44 @@ def two_humps() -> None:
                 name = f"{apart} apart, deviation {deviation} | {n_samples:,} | {len(np.unique(X))}"
                 print(f"| {name} | {scores[-1]:.3f} | {model.n_clusters_} |", flush=True)
     print(f"\nmean ARI {np.mean(scores):.3f}, least {min(scores):.3f}")
+
+
+Made = Callable[[np.random.Generator], NDArray[np.float64]]
+ONE_CLUSTER: dict[str, Made] = {
+    "normal, 2,000 x 2, deviation 10": lambda rng: np.round(10 * rng.normal(size=(2000, 2))),
+    "normal, 5,000 x 3, deviation 5": lambda rng: np.round(5 * rng.normal(size=(5000, 3))),
+    "normal, 2,000 x 5, deviation 2": lambda rng: np.round(2 * rng.normal(size=(2000, 5))),
+    "normal, 2,000 x 10, deviation 1": lambda rng: np.round(rng.normal(size=(2000, 10))),
+    "Poisson, 2,000 x 5, mean 1": lambda rng: rng.poisson(1.0, (2000, 5)).astype(float),
+    "Poisson, 2,000 x 10, mean 1": lambda rng: rng.poisson(1.0, (2000, 10)).astype(float),
+    "exponential, 2,000 x 8, mean 1": lambda rng: np.round(rng.exponential(size=(2000, 8))),
+    "geometric, 2,000 x 8, mean 2": lambda rng: rng.geometric(0.5, (2000, 8)).astype(float),
+    "binomial, 2,000 x 10, 3 times 0.3": lambda rng: rng.binomial(3, 0.3, (2000, 10)).astype(float),
+    "one to five, 1,500 x 6": lambda rng: rng.integers(1, 6, (1500, 6)).astype(float),
+    "yes or no, 2,000 x 100, 2 % yes": lambda rng: (rng.random((2000, 100)) < 0.02).astype(float),
+}
+
+
+def whole_numbers() -> None:
+    """Print the numbers of clusters found in whole numbers with one cluster, and with five."""
+    print("| whole numbers | clusters | found |\n" + "|---" * 3 + "|")
+    five = {
+        f"five Gaussians, 2,000 x {n}, deviation {1 / step:g}": _five(n, step)
+        for n in (2, 5, 10)
+        for step in (0.5, 1.0)
+    }
+    for n_clusters, sets in ((1, ONE_CLUSTER), (5, five)):
+        for name, make in sets.items():
+            found = [KFuse().fit(make(np.random.default_rng(seed))).n_clusters_ for seed in range(6)]
+            print(f"| {name} | {n_clusters} | {', '.join(map(str, found))} |", flush=True)
+
+
+def _five(n_features: int, step: float) -> Made:
+    def make(rng: np.random.Generator) -> NDArray[np.float64]:
+        centres = rng.uniform(-20, 20, (5, n_features))
+        return np.round((rng.normal(size=(2000, n_features)) + centres[np.arange(2000) % 5]) / step)
+
+    return make
 
 
 def read(path: str, names: tuple[str, ...], n_rows: int) -> Columns:

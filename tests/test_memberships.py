@@ -194,3 +194,9 @@ def test_before_a_fit_there_is_nothing(name):
         getattr(KFuse(), name)
     with pytest.raises(NotFittedError):
         KFuse().predict_proba([[1.0]])
+
+
+def test_single_precision_has_memberships():  # warnings are errors
+    X = make_blobs(200, centers=3, random_state=0)[0].astype(np.float32)
+    model = KFuse(3).fit(X)
+    np.testing.assert_array_equal(model.predict_proba(X).argmax(axis=1), model.labels_)

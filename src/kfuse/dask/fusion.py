@@ -45,15 +45,16 @@ class OnOneNode(NamedTuple):
         """What links take from the places."""
         return links.Ends(self.labels, self.log_density, self.weights, self.counts, self.radius, self.radii)
 
-    def looked_at(self, k: int) -> scales.SummedScales:
+    def looked_at(self, k: int, step: float) -> scales.SummedScales:
         """Return the distances at each scale, without those beyond a gap; the spreads are changed in place."""
-        found = scales.Scales(scales.counts_of_scales(k), self.radii, self.spreads)
+        found = scales.Scales(scales.counts_of_scales(k), self.radii, self.spreads, step)
         return scales.without_gaps(found, self.counts).summed(self.labels)
 
 
-def gather(described: list[Task], subclusters: Subclusters, boxes: Boxes) -> OnOneNode:
+def gather(described: list[Task], subclusters: Subclusters, boxes: Boxes, step: float) -> OnOneNode:
     """Bring what the fusion needs of every place to this node, box after box, so that it is here once."""
-    found = [task(_for_fusion, *one) for one in zip(described, subclusters.climbed, subclusters.labels, strict=True)]
+    known = zip(described, subclusters.climbed, subclusters.labels, strict=True)
+    found = [task(_for_fusion, *one, step) for one in known]
     columns: list[NDArray[Any]] = []
     for start, part in zip(boxes.starts, one_by_one(found), strict=False):
         # A mean depends on the order in memory: one machine has the spreads column by column.
@@ -67,8 +68,8 @@ def _room_for(n_places: int, column: NDArray[Any], *, is_last: bool) -> NDArray[
     return np.empty((n_places, *column.shape[1:]), column.dtype, order="F" if is_last else "C")
 
 
-def _for_fusion(one: Rows, representatives: NDArray[np.int32], labels: NDArray[np.int32]) -> OnOneNode:
-    looked_at, radius = scales.all_scales(one.distances), links.radius_of(one.distances, one.counts)
+def _for_fusion(one: Rows, representatives: NDArray[np.int32], labels: NDArray[np.int32], step: float) -> OnOneNode:
+    looked_at, radius = scales.all_scales(one.distances, step), links.radius_of(one.distances, one.counts)
     of_place = labels.astype(np.intp), representatives, one.log_density, one.counts, one.weights
     return OnOneNode(*of_place, radius, looked_at.radii, looked_at.spreads)
 

@@ -77,9 +77,10 @@ def fit(chunks: Chunks, rows_per_box: int, execution: Execution) -> Fitted:
         representatives = surroundings.find_representatives(described.rows, halos, found.natural_value)
         subclusters = climbing.follow(representatives, boxes)
     with stage("merging"):
-        here = fusion.gather(described.rows, subclusters, boxes)
+        step = ordered.frame.step
+        here = fusion.gather(described.rows, subclusters, boxes, step)
         graph = fusion.link(here, described.rows, subclusters, boxes, k)
-        merges, found_peaks = adaptive.merge(graph, here.ends, here.looked_at(k), execution)
+        merges, found_peaks = adaptive.merge(graph, here.ends, here.looked_at(k, step), execution)
     with stage("number of clusters"):
         merged = fusion.undo(merges, found_peaks, here, described, boxes, found.natural_value, execution)
         place = np.concatenate(results(ordered.places))

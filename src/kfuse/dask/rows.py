@@ -39,6 +39,11 @@ class Frame(NamedTuple):
         """The unit of what `wide` returns."""
         return self.unit * ((self.rounding.unit if self.rounding else 0.0) or 1.0)
 
+    @property
+    def step(self) -> float:
+        """What the coordinates are whole multiples of, in that unit; zero if of nothing."""
+        return float(self.rounding is not None and self.rounding.unit > 0.0)
+
     def wide(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """Return rows in this unit, the widest column first; there is one zero."""
         points = in_unit(X, self.unit)

@@ -66,7 +66,8 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
         neighbors.search.keep_for_bridges()
         return_freed_memory(neighbors.n_samples)
     with stage("density"):
-        own, rho, looked_at, radius, levels = describe(nearest, distinct, sample_weight, execution)
+        step = neighbors.distances.step
+        own, rho, looked_at, radius, levels = describe(nearest, step, distinct, sample_weight, execution)
     with stage("sub-clusters"):
         basins = peaks.climb(nearest.indices, own.counts, rho.values, found.natural_value, execution)
         summed = looked_at.summed(basins.labels)
@@ -118,16 +119,21 @@ class Described(NamedTuple):
 
 
 def describe(
-    nearest: Nearest, distinct: places.Places, sample_weight: NDArray[np.float64] | None, execution: Execution
+    nearest: Nearest,
+    step: float,
+    distinct: places.Places,
+    sample_weight: NDArray[np.float64] | None,
+    execution: Execution,
 ) -> Described:
     """Find the neighbourhood and the density of every place."""
     n_places, k = nearest.indices.shape
-    read = profiles.read_profiles(nearest, execution)
+    read = profiles.read_profiles(nearest, step, execution)
     own = neighborhoods.own_neighborhoods(nearest, read.spread, execution)
     rho = density.log_density(read.total, k, float(read.farthest.max()))
     if distinct.is_weighted:
         rho.values[:] += density.log_mean_weight(nearest.indices, distinct.weight) / max(own.dimension, 1.0)
-    looked_at = scales.without_gaps(scales.Scales(scales.counts_of_scales(k), read.radii, read.spreads), own.counts)
+    seen = scales.Scales(scales.counts_of_scales(k), read.radii, read.spreads, step)
+    looked_at = scales.without_gaps(seen, own.counts)
     radius = links.radii_of_neighborhoods(nearest, read.farthest, own.counts)
     copies = np.bincount(distinct.place, sample_weight, n_places).astype(np.float64)
     levels = np.empty(n_places)

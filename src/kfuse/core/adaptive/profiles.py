@@ -32,8 +32,8 @@ class Profiles(NamedTuple):
     spreads: NDArray[np.float64]  # ... (n_samples, n_scales), as in `scales.Scales`
 
 
-def read_profiles(nearest: Nearest, execution: Execution = SERIAL) -> Profiles:
-    """Go through the distances of all samples."""
+def read_profiles(nearest: Nearest, step: float, execution: Execution = SERIAL) -> Profiles:
+    """Go through the distances of all samples; `step` is that of their coordinates."""
     n_samples, k = nearest.indices.shape
     shape = n_samples, scales.counts_of_scales(k).size
     # A mean depends on the order in memory: that of the spreads is column by column.
@@ -44,7 +44,7 @@ def read_profiles(nearest: Nearest, execution: Execution = SERIAL) -> Profiles:
 
     def read(start: int, stop: int) -> None:
         part, distances = slice(start, stop), nearest.distances_of(slice(start, stop))
-        at_scales = scales.all_scales(distances)
+        at_scales = scales.all_scales(distances, step)
         found = (
             sum_in_order(distances),
             sum_in_order(distances[:, : noise.FEW]),

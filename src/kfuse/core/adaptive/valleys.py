@@ -33,7 +33,7 @@ from scipy.special import betainc
 
 from kfuse.core.adaptive import cells
 from kfuse.core.adaptive.links import Links
-from kfuse.core.adaptive.scales import FIRST_SCALE, TINY, SummedScales, expected_spread
+from kfuse.core.adaptive.scales import FIRST_SCALE, LEAST_SPREAD, TINY, SummedScales, at_least, expected_spread
 from kfuse.core.adaptive.significance import NEEDED
 from kfuse.core.kernels import kernel
 from kfuse.core.order import ascending, find
@@ -113,12 +113,11 @@ def _of_neighborhoods(
 ) -> NDArray[np.float64]:
     """Compute the evidence for each sub-cluster at a scale within the neighbourhoods."""
     count, size = int(scales.counts[scale]), np.bincount(labels).astype(np.float64)
-    lowest, gap = np.full(size.size, np.inf), np.ascontiguousarray(links.gap[:, scale])
-    np.minimum.at(lowest, labels, scales.radii[:, scale])
+    lowest, gap = scales.lowest(labels, scale), np.ascontiguousarray(at_least(links.gap[:, scale], scales.step))
     ends = peaks_end(links.first, links.second, gap, lowest, size, scales.spreads[scale])
     # A small piece has a rim at which distances grow faster, so that its own dimension would come out too small.
     mean_spread = (ends.size * ends.mean_spread + PRIOR * scales.mean_spreads[scale]) / (ends.size + PRIOR)
-    dimension = expected_spread(scales.counts[[scale]])[0] / np.maximum(mean_spread, 1e-9)
+    dimension = expected_spread(scales.counts[[scale]])[0] / np.maximum(mean_spread, LEAST_SPREAD)
     chance = surprise(dimension * np.log(ends.ratio), count) - corrections(selection, scale, ends.size)
     is_tested = ends.size >= count  # a smaller piece has its M-th neighbour outside
     return np.where(np.isnan(ends.ratio), np.inf, np.where(is_tested, chance, -np.inf))
@@ -126,7 +125,7 @@ def _of_neighborhoods(
 
 def _of_cells(level: cells.Level, scale: int, n_subclusters: int, selection: Selection) -> NDArray[np.float64]:
     """Compute the evidence for the peak of each cell, on behalf of the sub-cluster that stands for it."""
-    lowest, gap = np.exp(-level.log_density), np.exp(-level.log_density_between)
+    lowest, gap = np.exp(-level.log_density), np.exp(-np.maximum(level.log_density_between, cells.LOWEST))
     ends = peaks_end(level.first, level.second, gap, lowest, level.size, np.zeros(level.size.size))
     chance = surprise(np.log(ends.ratio), level.counted) - corrections(selection, scale, ends.size)
     is_tested = (ends.size >= level.n_samples) & (level.around >= level.n_samples / 2.0)

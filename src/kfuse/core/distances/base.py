@@ -24,6 +24,7 @@ class Distances(Protocol):
 
     n_samples: int
     unit: float
+    step: float  # that coordinates are whole multiples of, in multiples of `unit`; zero if of none
     is_zero_if_identical: bool  # False where rounding may leave a distance between identical samples
     compared_by: Literal["boxes", "stored", "rows"]  # how to find the least distance between two sets of samples
 

@@ -47,6 +47,7 @@ class EuclideanDistances:
     """Euclidean distances, or an increasing function of them."""
 
     is_zero_if_identical = True
+    step = 0.0
     compared_by: Literal["boxes", "stored", "rows"] = "boxes"
 
     def __init__(self, X: NDArray[Any]):

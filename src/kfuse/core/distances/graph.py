@@ -20,6 +20,7 @@ class GraphDistances:
 
     points = None
     is_zero_if_identical = True
+    step = 0.0
     compared_by: Literal["boxes", "stored", "rows"] = "stored"
 
     def __init__(self, graph: csr_array):

@@ -15,6 +15,7 @@ class MatrixDistances:
 
     points = None
     is_zero_if_identical = True
+    step = 0.0
     compared_by: Literal["boxes", "stored", "rows"] = "rows"
 
     def __init__(self, matrix: NDArray[Any], kept: NDArray[np.intp] | None = None, unit: float | None = None):

@@ -19,6 +19,7 @@ class MetricDistances:
 
     unit = 1.0
     is_zero_if_identical = False
+    step = 0.0
     compared_by: Literal["boxes", "stored", "rows"] = "rows"
 
     def __init__(self, X: NDArray[Any], metric: str | Callable[..., float]):

@@ -90,7 +90,7 @@ def in_steps(distances: EuclideanDistances) -> EuclideanDistances:
     if any(column.chains for column in columns) and len(np.unique(points, axis=0)) < FEWEST_PLACES:
         return distances
     stepped = copy(distances)
-    stepped.points, stepped.unit = points, distances.unit * (unit or 1.0)
+    stepped.points, stepped.unit, stepped.step = points, distances.unit * (unit or 1.0), float(unit > 0.0)
     return stepped
 
 

@@ -43,7 +43,8 @@ class PlacesNearby:
             return NeighborBlock(rows, *(_stored(X, self.first, k) if issparse(X) else _smallest(X[:, self.first], k)))
         queries = self._distances.prepare(X)
         if isinstance(self._distances, EuclideanDistances) and suits_kd_tree(self._distances):
-            within = np.clip(queries, -LARGEST, LARGEST)  # beyond all bounds is as far as one can tell
+            # Beyond all bounds is as far as one can tell; float32 does not hold the bounds.
+            within = np.clip(queries.astype(np.float64, copy=False), -LARGEST, LARGEST)
             distances, indices = self._tree.query(within, np.arange(1, k + 1))
             return NeighborBlock(rows, indices.astype(np.int32), self._distances.finish(distances))
         size = max(1, ENTRIES_PER_BLOCK // self._distances.n_samples)
