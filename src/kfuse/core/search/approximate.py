@@ -1,7 +1,8 @@
 """Approximate neighbours: the nearest of those samples that are in the cells around, nearly all of the true ones.
 
 What is approximate is only which samples are looked at: they are measured and sorted as everywhere, by (distance,
-index). So the result depends on the seed, and neither on the number of threads nor on how products are rounded.
+index). So the result depends on the seed, and not on the number of threads. In hundreds of dimensions, a sketch may choose
+whom to measure; otherwise the result does not depend on how products are rounded either.
 """
 
 from __future__ import annotations
