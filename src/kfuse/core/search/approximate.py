@@ -1,8 +1,8 @@
 """Approximate neighbours: the nearest of those samples that are in the cells around, nearly all of the true ones.
 
 What is approximate is only which samples are looked at: they are measured and sorted as everywhere, by (distance,
-index). So the result depends on the seed, and not on the number of threads. In hundreds of dimensions, a sketch may choose
-whom to measure; otherwise the result does not depend on how products are rounded either.
+index). So the result depends on the seed, and not on the number of threads. In hundreds of dimensions, a sketch may
+choose whom to measure; otherwise the result does not depend on how products are rounded either.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from kfuse.core.search.screen import Visiting
 from kfuse.core.search.sketch import Sketch, sketch_of
 from kfuse.core.search.telling import tell_each_other
 
-SEEN_IN_SKETCH = 3  # times as many samples are looked at where a sketch makes that cheap
+SEEN_IN_SKETCH = 4  # times as many samples are looked at where a sketch makes that cheap, ...
+SIZE_IN_SKETCH = 2  # ... in cells of so many times the size, since going from one to the next costs as much as looking
 SHARE_SEARCHED = 0.25  # of all samples; where more would be looked at, looking at all is as fast
 
 
@@ -86,12 +87,16 @@ class ApproximateSearch(RowSearch):
     def _n_seen(self, k: int) -> int:
         return samples_seen(k) * (1 if self._sketch is None else SEEN_IN_SKETCH)
 
+    @property
+    def _times(self) -> int:
+        return 1 if self._sketch is None else SIZE_IN_SKETCH
+
     def _cells_for(self, k: int) -> Cells:
         """Return cells with as many of the nearest leaders noted for each sample as k neighbours need."""
         with self._building:
             if self._cells is None and isinstance(self.distances, EuclideanDistances):
                 self._sketch = sketch_of(self.distances.points, self.seed)
-            n_near = cells_seen(self._n_seen(max(k, self.initial_count)))
+            n_near = cells_seen(self._n_seen(max(k, self.initial_count)), self._times)
             if self._cells is None or self._cells.near.shape[1] < min(n_near, self._cells.leaders.size):
                 self._cells = self._divide(n_near)
             return self._cells
@@ -99,7 +104,7 @@ class ApproximateSearch(RowSearch):
     def _divide(self, n_near: int) -> Cells:
         shuffled = np.random.default_rng(self.seed).permutation(self.distances.n_samples)
         nearest = self._nearest if self._sketch is None else self._sketch.listed
-        return divide(shuffled, n_near, nearest, self._execution)
+        return divide(shuffled, n_near, nearest, self._execution, self._times)
 
     def _nearest(
         self, rows: NDArray[np.intp], k: int, visiting: Visiting
