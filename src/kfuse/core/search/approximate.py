@@ -1,7 +1,8 @@
 """Approximate neighbours: the nearest of those samples that are in the cells around, nearly all of the true ones.
 
 What is approximate is only which samples are looked at: they are measured and sorted as everywhere, by (distance,
-index). So the result depends on the seed, and neither on the number of threads nor on how products are rounded.
+index). So the result depends on the seed, and not on the number of threads. In hundreds of dimensions, a sketch may
+choose whom to measure; otherwise the result does not depend on how products are rounded either.
 """
 
 from __future__ import annotations
@@ -21,7 +22,11 @@ from kfuse.core.search.duplicates import first_at_distance_zero, first_of_equal_
 from kfuse.core.search.nearest import offer
 from kfuse.core.search.rows import RowSearch
 from kfuse.core.search.screen import Visiting
+from kfuse.core.search.sketch import Sketch, sketch_of
+from kfuse.core.search.telling import tell_each_other
 
+SEEN_IN_SKETCH = 3  # times as many samples are looked at where a sketch makes that cheap, ...
+SIZE_IN_SKETCH = 2  # ... in cells of so many times the size, since going from one to the next costs as much as looking
 SHARE_SEARCHED = 0.25  # of all samples; where more would be looked at, looking at all is as fast
 
 
@@ -36,19 +41,29 @@ class ApproximateSearch(RowSearch):
         self.initial_count: int = min(INITIAL_COUNT, self.most_neighbors)
         self._execution = Execution(execution.n_threads)
         self._cells: Cells | None = None
+        self._sketch: Sketch | None = None
         self._building = Lock()
         self.exact = BruteForceSearch(distances) if isinstance(distances, EuclideanDistances) else RowSearch(distances)
 
     def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
-        if k == 0 or samples_seen(k) > SHARE_SEARCHED * self.distances.n_samples:
+        if self._looks_at_all(k):
             return self.exact.query(rows, k)
         cells = self._cells_for(k)
-        found = self._nearest(rows, k, lambda some: cells.visits(some, samples_seen(k), cells.near[some]))
+        found = self._nearest(rows, k, lambda some: cells.visits(some, self._n_seen(k), cells.near[some]))
         block = NeighborBlock(rows, *found)
         too_few = np.isinf(block.distances[:, -1])
         if too_few.any():
             _, block.indices[too_few], block.distances[too_few] = self.exact.query(rows[too_few], k)
         return block
+
+    def complete(self, indices: NDArray[np.int32], distances: NDArray[np.float64], execution: Execution) -> None:
+        # Other metrics may not be symmetric to the last bit.
+        if isinstance(self.distances, EuclideanDistances) and not self._looks_at_all(indices.shape[1]):
+            tell_each_other(indices, distances, execution)
+
+    def order_of_visits(self, k: int) -> NDArray[np.intp]:
+        # The samples of a cell have many neighbours in common, which stay in the cache.
+        return self.visiting_order if self._looks_at_all(k) else self._cells_for(k).members.astype(np.intp)
 
     def rows_per_block(self, k: int) -> int:
         return ROWS_AT_A_TIME
@@ -66,24 +81,38 @@ class ApproximateSearch(RowSearch):
     def bridges(self, component: NDArray[np.int32]) -> Bridges:
         return self.exact.bridges(component)
 
+    def _looks_at_all(self, k: int) -> bool:
+        return k == 0 or samples_seen(k) > SHARE_SEARCHED * self.distances.n_samples
+
+    def _n_seen(self, k: int) -> int:
+        return samples_seen(k) * (1 if self._sketch is None else SEEN_IN_SKETCH)
+
+    @property
+    def _times(self) -> int:
+        return 1 if self._sketch is None else SIZE_IN_SKETCH
+
     def _cells_for(self, k: int) -> Cells:
         """Return cells with as many of the nearest leaders noted for each sample as k neighbours need."""
-        n_near = cells_seen(samples_seen(max(k, self.initial_count)))
         with self._building:
+            if self._cells is None and isinstance(self.distances, EuclideanDistances):
+                self._sketch = sketch_of(self.distances.points, self.seed)
+            n_near = cells_seen(self._n_seen(max(k, self.initial_count)), self._times)
             if self._cells is None or self._cells.near.shape[1] < min(n_near, self._cells.leaders.size):
                 self._cells = self._divide(n_near)
             return self._cells
 
     def _divide(self, n_near: int) -> Cells:
         shuffled = np.random.default_rng(self.seed).permutation(self.distances.n_samples)
-        return divide(shuffled, n_near, self._nearest, self._execution)
+        nearest = self._nearest if self._sketch is None else self._sketch.listed
+        return divide(shuffled, n_near, nearest, self._execution, self._times)
 
     def _nearest(
         self, rows: NDArray[np.intp], k: int, visiting: Visiting
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Find the k nearest of what each of `rows` looks at, nearest first; infinitely far where these are too few."""
         if isinstance(self.exact, BruteForceSearch):
-            indices, found = self.exact.brute_force.query(rows, k, visiting)
+            search = self.exact.brute_force.query if self._sketch is None else self._sketch.nearest
+            indices, found = search(rows, k, visiting)
             return indices, self.distances.finish(found)  # type: ignore[union-attr]
         points, measure = self.distances.points, self.distances.measure  # type: ignore[union-attr]
         indices = np.full((rows.size, k), self.distances.n_samples, dtype=np.int32)

@@ -55,7 +55,7 @@ class NeighborSearch:
     """Find the nearest neighbours of samples, the sample itself excluded."""
 
     distances: Distances
-    visiting_order: NDArray[np.intp]  # the order of samples in which a search is fastest
+    visiting_order: NDArray[np.intp]  # the order of samples in which most searches are fastest
     most_neighbors: int  # that can be asked for
     is_cheap_to_repeat = True  # for more neighbours of the same samples
     points_to_measure: NDArray[Any] | None = None  # if distances are as quickly computed again as kept
@@ -68,6 +68,13 @@ class NeighborSearch:
     def fill(self, rows: NDArray[np.intp], indices: NDArray[np.int32], distances: NDArray[np.float64]) -> None:
         """Find the nearest neighbours of the samples `rows` and write them into their rows of a table of all."""
         indices[rows], distances[rows] = self.query(rows, indices.shape[1])[1:]
+
+    def complete(self, indices: NDArray[np.int32], distances: NDArray[np.float64], execution: Execution) -> None:
+        """Improve the neighbours of all samples, once they are found; there is nothing to improve in exact ones."""
+
+    def order_of_visits(self, k: int) -> NDArray[np.intp]:
+        """Return the order of samples in which a search for k neighbours of all is fastest."""
+        return self.visiting_order
 
     def rows_per_block(self, k: int) -> int:
         """Return how many samples to ask for at a time."""

@@ -101,11 +101,16 @@ class Cells:
                 yield from _in_blocks(which[first:last], members[start : start + COLUMNS_AT_A_TIME])
 
 
-def divide(shuffled: NDArray[np.intp], n_near: int, nearest: Nearest, execution: Execution = SERIAL) -> Cells:
-    """Divide all samples into cells, and the leaders of these, until they are few; the first of `shuffled` lead."""
+def divide(
+    shuffled: NDArray[np.intp], n_near: int, nearest: Nearest, execution: Execution = SERIAL, times: int = 1
+) -> Cells:
+    """Divide all samples into cells, and the leaders of these, until they are few; the first of `shuffled` lead.
+
+    Cells have `times` as many samples as usual.
+    """
     groups = [np.sort(shuffled)]
     while len(groups) == 1 or groups[-1].size > MOST_LEADERS:
-        groups.append(np.sort(shuffled[: -(-groups[-1].size // CELL_SIZE)]))
+        groups.append(np.sort(shuffled[: -(-groups[-1].size // (times * CELL_SIZE))]))
     cells = None
     for level in range(len(groups) - 2, 0, -1):
         cells = Cells(groups[level], groups[level + 1], cells, 1, nearest, execution)
@@ -124,6 +129,6 @@ def samples_seen(k: int) -> int:
     return FEWEST_SEEN + SEEN_PER_NEIGHBOR * k
 
 
-def cells_seen(n_samples: int) -> int:
+def cells_seen(n_samples: int, times: int = 1) -> int:
     """Return how many cells to look into to see this many samples, about."""
-    return -(-n_samples // CELL_SIZE)
+    return -(-n_samples // (times * CELL_SIZE))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuse.core.kernels import kernel
 from kfuse.core.order import roots
 
 ROWS_AT_A_TIME = 2**10  # whose bits are copied together
@@ -69,10 +70,10 @@ def merge_vanishing(
 
     `first_at_distance_zero` compares some samples by their distances; only the few that may be so close are compared.
     """
+    if not any_vanishing(points):
+        return first
     distinct = np.flatnonzero(first == np.arange(first.size))
     vanishing = np.abs(points[distinct]) < VANISHING
-    if not points[distinct][vanishing].any():  # only zeros
-        return first
     comparable = np.where(vanishing, 0, points[distinct])
     _, inverse, counts = np.unique(comparable, axis=0, return_inverse=True, return_counts=True)
     unsure = distinct[counts[inverse.ravel()] > 1]
@@ -81,6 +82,19 @@ def merge_vanishing(
     merged = np.arange(first.size)
     merged[unsure] = unsure[first_at_distance_zero(unsure)]
     return merged[first]
+
+
+@kernel
+def any_vanishing(points):
+    """Return whether a coordinate is not zero, but so small that its square may be."""
+    for row in range(points.shape[0]):
+        count = 0
+        for feature in range(points.shape[1]):
+            size = abs(np.float64(points[row, feature]))
+            count += (size < VANISHING) & (size > 0.0)
+        if count > 0:
+            return True
+    return False
 
 
 def note_zero_distances(

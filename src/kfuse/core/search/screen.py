@@ -56,27 +56,17 @@ class ShortLists(NamedTuple):
     cut: NDArray[Any]
 
 
-class Screen:
-    """Lower bounds of the distances between samples, by products in one precision."""
+class Products:
+    """What matrix products tell of the distances between samples, up to a part that is the same for a whole row.
 
-    def __init__(self, points: NDArray[Any], dtype: type[np.floating[Any]]):
-        n_samples, n_features = points.shape
-        centre = points.mean(axis=0, dtype=np.float64)
-        widest = max(np.abs(points.max(axis=0) - centre).max(), np.abs(points.min(axis=0) - centre).max())
-        exponent = int(np.frexp(widest)[1])
-        unit_roundoff = float(np.finfo(dtype).eps) / 2
-        terms = n_features + 8  # a few more pay for all the rest of the rounding, and 2^-53 for that of |z|^2
-        slack = terms * (unit_roundoff + 2.0**-53) / (1 - terms * unit_roundoff)
-        self.factors = np.empty((n_samples, n_features + 1), dtype=dtype)  # z_j, |z_j|^2 (1/2 - slack)
-        own_part = np.empty(n_samples)
-        for start in range(0, n_samples, COLUMNS_AT_A_TIME):
-            part = slice(start, start + COLUMNS_AT_A_TIME)
-            self.factors[part, :-1] = np.ldexp(points[part] - centre, -exponent)
-            rounded = self.factors[part, :-1].astype(np.float64)
-            own_part[part] = np.einsum("ij,ij->i", rounded, rounded) * (0.5 - slack)
-        self.factors[:, -1] = own_part
-        margin = 8 * unit_roundoff + 4 * terms * 2.0**-53
-        self.limits = BoundLimits(own_part, 2.0**-exponent, margin, 1e-30 if dtype == np.float32 else 1e-80)
+    Parameters
+    ----------
+    factors : ndarray of shape (n_samples, n_directions + 1)
+        Coordinates, and half the square of the length.
+    """
+
+    def __init__(self, factors: NDArray[Any]):
+        self.factors = factors
 
     def blocks(self, rows: NDArray[np.intp], visits: Iterable[Visit]) -> Iterator[tuple[Visit, NDArray[Any]]]:
         """Yield the bounds of one visit after the other, in one array that is reused."""
@@ -109,6 +99,29 @@ class Screen:
             lengthen(lists, counts, visit, bounds, least, most)
         shorten_all(lists, counts, least, most)
         return ShortLists(lists.bounds[:, :most].copy(), lists.columns[:, :most].copy(), lists.cut)
+
+
+class Screen(Products):
+    """Lower bounds of the distances between samples, by products in one precision."""
+
+    def __init__(self, points: NDArray[Any], dtype: type[np.floating[Any]]):
+        n_samples, n_features = points.shape
+        centre = points.mean(axis=0, dtype=np.float64)
+        widest = max(np.abs(points.max(axis=0) - centre).max(), np.abs(points.min(axis=0) - centre).max())
+        exponent = int(np.frexp(widest)[1])
+        unit_roundoff = float(np.finfo(dtype).eps) / 2
+        terms = n_features + 8  # a few more pay for all the rest of the rounding, and 2^-53 for that of |z|^2
+        slack = terms * (unit_roundoff + 2.0**-53) / (1 - terms * unit_roundoff)
+        super().__init__(np.empty((n_samples, n_features + 1), dtype=dtype))  # z_j, |z_j|^2 (1/2 - slack)
+        own_part = np.empty(n_samples)
+        for start in range(0, n_samples, COLUMNS_AT_A_TIME):
+            part = slice(start, start + COLUMNS_AT_A_TIME)
+            self.factors[part, :-1] = np.ldexp(points[part] - centre, -exponent)
+            rounded = self.factors[part, :-1].astype(np.float64)
+            own_part[part] = np.einsum("ij,ij->i", rounded, rounded) * (0.5 - slack)
+        self.factors[:, -1] = own_part
+        margin = 8 * unit_roundoff + 4 * terms * 2.0**-53
+        self.limits = BoundLimits(own_part, 2.0**-exponent, margin, 1e-30 if dtype == np.float32 else 1e-80)
 
 
 def _taken(array: NDArray[Any], ascending: NDArray[Any]) -> NDArray[Any]:

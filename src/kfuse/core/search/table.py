@@ -97,7 +97,7 @@ class NeighborTable:
         The distances are those of the first `with_distances` of them, at least.
         """
         if not self._keeps(k) and self.n_samples * k > ENTRIES_KEPT:
-            yield from self._search_blocks(self.search.visiting_order, k)
+            yield from self._search_blocks(self.search.order_of_visits(k), k)
             return
         kept = self._kept if self._keeps(k) else self.nearest(k)
         size = max(1, ENTRIES_PER_BLOCK // max(1, k))
@@ -132,9 +132,10 @@ class NeighborTable:
     def _search_all(self, k: int) -> Nearest:
         search, indices = self.search, np.empty((self.n_samples, k), dtype=np.int32)
         distances = np.empty((self.n_samples, k)) if search.points_to_measure is None else None
+        order = search.order_of_visits(k)
 
         def fill(start: int, stop: int) -> None:
-            rows = search.visiting_order[start:stop]
+            rows = order[start:stop]
             if distances is None:
                 indices[rows] = search.query(rows, k).indices
             else:
@@ -142,6 +143,8 @@ class NeighborTable:
 
         with one_blas_thread():
             self._execution.over_ranges(fill, self.n_samples, search.rows_per_block(k))
+        if distances is not None:
+            search.complete(indices, distances, Execution(self._execution.n_threads))
         return Nearest(indices, distances, search.points_to_measure)
 
     def _keeps(self, k: int) -> bool:

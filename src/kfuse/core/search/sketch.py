@@ -1,0 +1,191 @@
+"""A sketch of the samples: their coordinates in the few directions in which they differ most.
+
+In hundreds of dimensions, looking at a sample is expensive, and most of what is looked at is far away, which a few
+directions tell as well: the principal ones of some samples, drawn at random. With z the samples moved to their mean,
+and p their coordinates in these directions,
+
+    d(i, j)^2 / 2  =  |z_i|^2 / 2 + |z_j|^2 / 2 - z_i . z_j  ~  |z_i|^2 / 2 + |z_j|^2 / 2 - p_i . p_j
+
+The lengths are those in all directions, so that what is left out is only how two samples differ in the others from what
+is usual for samples that far from the mean. The samples with the least estimates make a short list, and are measured in
+all dimensions. A sketch suits data whose spread falls from one direction to the next, as that of images or embeddings.
+Whether it does is tried on a few samples; for other data there is none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuse.core.execution import one_blas_thread
+from kfuse.core.kernels import fast_kernel, kernel
+from kfuse.core.search.brute_force import compete, sort_rows
+from kfuse.core.search.nearest import offer
+from kfuse.core.search.screen import COLUMNS_AT_A_TIME, Products, Visiting
+
+FEWEST_FEATURES = 128  # with fewer, looking at a sample is about as cheap as at its sketch
+FEATURES_PER_DIRECTION = 4  # or more: a sketch of more directions would save little
+FEWEST_DIRECTIONS = 16
+ROWS_DRAWN = 2048  # from which the directions are found, ...
+ROWS_TRIED, NEIGHBORS_TRIED = 512, 4  # ... and where it is tried whether they suffice: ...
+SHARE_LISTED = 0.995  # ... so many of the nearest must be on the short lists
+LISTED_PER_NEIGHBOR = 2  # samples to measure
+MOST_EXACT = 2.0**53  # whole numbers up to here are exact in float64
+
+
+class Sketch(Products):
+    """Estimates of Euclidean distances, and the nearest samples by them.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, n_features)
+        The samples.
+    directions : ndarray of shape (n_features, n_directions)
+        Orthogonal directions of length one.
+    """
+
+    def __init__(self, points: NDArray[Any], directions: NDArray[np.float64]):
+        self.points, self.is_whole = points, has_whole_squares(points)
+        centre, exponent = points.mean(axis=0, dtype=np.float64), exponent_of(points)
+        super().__init__(np.empty((len(points), directions.shape[1] + 1), dtype=np.float32))
+        with one_blas_thread():
+            for start in range(0, len(points), COLUMNS_AT_A_TIME):
+                part = slice(start, start + COLUMNS_AT_A_TIME)
+                moved = np.ldexp(points[part] - centre, -exponent).astype(np.float32)
+                self.factors[part, :-1] = moved @ directions.astype(np.float32)
+                self.factors[part, -1] = np.einsum("ij,ij->i", moved, moved) / 2
+
+    def listed(
+        self, rows: NDArray[np.intp], k: int, visiting: Visiting
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Find the k samples with the least estimates of what each of `rows` looks at, and these, least first."""
+        indices, estimates = self._nobody(rows, k)
+        bounds, columns, _ = self.short_lists(rows, k, visiting)
+        offer_estimates(bounds, columns, rows, indices, estimates)
+        sort_rows(indices, estimates)
+        return indices, estimates
+
+    def nearest(
+        self, rows: NDArray[np.intp], k: int, visiting: Visiting
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Find the k nearest of those with the least estimates, measured exactly, nearest first.
+
+        Where a sample looks at fewer than k, the last distances are infinite.
+        """
+        indices, distances = self._nobody(rows, k)
+        bounds, columns, _ = self.short_lists(rows, LISTED_PER_NEIGHBOR * k, visiting)
+        measure_listed(bounds, columns, rows, self.points, self.is_whole, indices, distances)
+        sort_rows(indices, distances)
+        return indices, distances
+
+    def _nobody(self, rows: NDArray[np.intp], k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        return np.full((rows.size, k), len(self.points), dtype=np.int32), np.full((rows.size, k), np.inf)
+
+
+def sketch_of(points: NDArray[Any], seed: int) -> Sketch | None:
+    """Sketch samples in as few of their principal directions as tell the nearest; None where that takes many."""
+    n_samples, n_features = points.shape
+    if n_features < FEWEST_FEATURES:
+        return None
+    drawn = np.random.default_rng(seed).choice(n_samples, min(n_samples, ROWS_DRAWN), replace=False)
+    some = np.ldexp(points[drawn].astype(np.float64), -exponent_of(points))
+    some -= some.mean(axis=0)
+    with one_blas_thread():  # more could add in another order
+        directions = principal_directions(some, n_features // FEATURES_PER_DIRECTION)
+        count = FEWEST_DIRECTIONS
+        while count <= directions.shape[1]:
+            if share_listed(some, some @ directions[:, :count]) >= SHARE_LISTED:
+                return Sketch(points, directions[:, :count])
+            count *= 2
+    return None
+
+
+def exponent_of(points: NDArray[Any]) -> int:
+    """Return the power of two that no coordinate reaches, so that squares neither overflow nor vanish."""
+    return int(np.frexp(max(abs(float(points.max())), abs(float(points.min()))))[1])
+
+
+def principal_directions(some: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+    """Find the directions in which centred samples differ most, the widest first."""
+    is_wide = some.shape[1] > some.shape[0]
+    _, vectors = np.linalg.eigh(some @ some.T if is_wide else some.T @ some)
+    vectors = vectors[:, : -most - 1 : -1]
+    if not is_wide:
+        return vectors
+    vectors = some.T @ vectors
+    return vectors / np.maximum(np.sqrt((vectors * vectors).sum(axis=0)), np.finfo(np.float64).tiny)
+
+
+def share_listed(some: NDArray[np.float64], sketched: NDArray[np.float64]) -> float:
+    """Return how many of the nearest among a few samples are on the short lists that a sketch of them makes.
+
+    Principal directions may tell groups apart and say nothing of who is near within them, so this is tried.
+    """
+    half_squares, rows = np.einsum("ij,ij->i", some, some) / 2, slice(ROWS_TRIED)
+    own = np.arange(len(some[rows]))
+    true, estimated = (half_squares - each[rows] @ each.T for each in (some, sketched))
+    true[own, own] = estimated[own, own] = np.inf
+    nearest = np.argpartition(true, NEIGHBORS_TRIED, axis=1)[:, :NEIGHBORS_TRIED]
+    n_listed = LISTED_PER_NEIGHBOR * NEIGHBORS_TRIED
+    limit = np.partition(estimated, n_listed, axis=1)[:, n_listed]
+    return float((np.take_along_axis(estimated, nearest, axis=1) < limit[:, None]).mean())
+
+
+def has_whole_squares(points: NDArray[Any]) -> bool:
+    """Return whether all squared distances are whole numbers, exact in float64, so that sums may run in any order."""
+    largest = max(abs(float(points.max())), abs(float(points.min())))
+    return 4.0 * largest * largest * points.shape[1] < MOST_EXACT and bool(are_whole(points))
+
+
+@kernel
+def are_whole(points):
+    """Return whether all coordinates are whole numbers."""
+    for row in range(points.shape[0]):
+        for feature in range(points.shape[1]):
+            if points[row, feature] != np.floor(points[row, feature]):
+                return False
+    return True
+
+
+@kernel
+def offer_estimates(bounds, columns, rows, indices, estimates):
+    """Let the samples on each short list compete by their estimates."""
+    for row in range(rows.size):
+        for j in range(columns.shape[1]):
+            # NaN, where a list has ended, is below nothing.
+            if columns[row, j] != rows[row] and bounds[row, j] <= estimates[row, 0]:
+                offer(estimates[row], indices[row], np.float64(bounds[row, j]), columns[row, j])
+
+
+@kernel
+def measure_listed(bounds, columns, rows, points, is_whole, indices, distances):
+    """Find the nearest samples on each short list."""
+    for row in range(rows.size):
+        count = 0
+        while count < columns.shape[1] and not np.isnan(bounds[row, count]):
+            count += 1
+        if is_whole:
+            compete_in_any_order(points, rows[row], columns[row, :count], indices[row], distances[row])
+        else:
+            compete(points, rows[row], columns[row, :count], indices[row], distances[row])
+
+
+@kernel
+def compete_in_any_order(points, own, samples, indices, distances):
+    """Do what `compete` does for coordinates that are whole numbers."""
+    for place in range(samples.size):
+        if samples[place] != own:
+            distance = np.sqrt(square_between(points[own], points[samples[place]]))
+            offer(distances, indices, distance, samples[place])
+
+
+@fast_kernel
+def square_between(first, second):
+    """Return the squared distance of two points, summed in any order."""
+    total = 0.0
+    for feature in range(first.size):
+        difference = np.float64(first[feature]) - np.float64(second[feature])
+        total += difference * difference
+    return total
