@@ -206,6 +206,10 @@ class TestOptions:
         [
             (["--metric", "manhattan"], {"metric": "manhattan"}),
             (["--neighbors", "brute", "-j", "1"], {"neighbors": "brute"}),
+            (["-k", "auto"], {}),
+            (["-k", "3:4"], {"n_clusters": (3, 4)}),
+            (["--min-cluster-size", "60"], {"min_cluster_size": 60}),
+            (["-k", "6", "--min-cluster-size", "10"], {"n_clusters": 6, "min_cluster_size": 10}),
         ],
     )
     def test_options_reach_the_estimator(self, iris, options, parameters):
@@ -379,7 +383,22 @@ class TestBadInput:
     def test_keep_with_a_label_column(self):
         fails(call("cluster", "-", "-k", 1, "--keep", stdin="x,label\n1,2\n"), "'label'", "--label NAME")
 
-    @pytest.mark.parametrize("arguments", [["-k", "0"], ["-k", "two"], ["-k", "2", "--what"]])
+    @pytest.mark.parametrize("number", ["0", "two", "6:2", "0:3", "2:", ":", "1:2:3", "2.5", "-1", "²"])
+    def test_numbers_of_clusters_that_cannot_be(self, data, number):
+        result = call("cluster", data, f"-k{number}")
+        assert (result.exit_code, result.stdout) == (2, "")
+        told = " ".join(result.stderr.replace("│", "").split())
+        assert f"'{number}' is neither a number from 1 on, nor a range such as 2:6, nor auto." in told
+
+    def test_more_clusters_or_larger_ones_than_rows(self, data):
+        fails(call("cluster", data, "-k", "9:12"), "-k 9:12 is more than the 8 rows")
+        fails(call("cluster", data, "--min-cluster-size", 9), "--min-cluster-size 9 is more than the 8 rows")
+
+    def test_a_number_from_a_range_was_found(self, data):
+        found = json.loads(call("cluster", data, "-k", "2:3", "--json").stdout)
+        assert (found["n_clusters"], found["number_found"]) == (2, True)
+
+    @pytest.mark.parametrize("arguments", [["--min-cluster-size", "0"], ["-k", "2", "--what"]])
     def test_usage_errors(self, data, arguments):
         result = call("cluster", data, *arguments)
         assert (result.exit_code, result.stdout) == (2, "")

@@ -105,6 +105,22 @@ class TestSummary:
         other = re.search(r"-k (\d+) # another number", said)
         assert other[1] not in ("1", "3")
 
+    @pytest.mark.parametrize(
+        ("method", "options", "words"),
+        [
+            (Method(n_clusters=(2, 3)), "-k 2:3", "3 clusters, the most that was allowed"),
+            (Method(min_cluster_size=20), "--min-cluster-size 20", "5 clusters of at least 20 rows"),
+        ],
+    )
+    def test_options_that_limit_the_number_are_named_and_kept(self, capsys, method, options, words):
+        X = np.random.default_rng(0).normal(size=(140, 2)) / 9
+        X[:90] += (np.arange(90) % 3)[:, None] * [3, 1]
+        X[90:] += np.array([[0, 9], [0, 12], [0, 15], [0, 18]])[np.arange(50) % 4]
+        said = shown(pl.DataFrame(X), capsys, method)
+        assert f"{words}: by itself, the data suggests 7." in said
+        assert f"kfuse cluster 'my data.csv' {options} -o labels.csv" in said
+        assert f"kfuse report 'my data.csv' {options}" in said
+
     def test_how_clearly_the_number_stands_out(self, capsys, monkeypatch):
         frame = pl.DataFrame(np.random.default_rng(0).normal(size=(90, 2)) + 9 * (np.arange(90) % 3)[:, None])
         for p_value, word in (

@@ -31,9 +31,39 @@ MissingMode = Literal["impute", "drop", "refuse"]
 Scale = Literal["auto", "minmax", "standard", "robust", "log", "none"]
 
 STREAM = Path("-")  # standard input or output
+AUTO = "auto"
 INPUT, CHOICE, METHOD = "Input", "Columns and rows", "Clustering"
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON to standard output.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but errors.")]
+
+
+def number_of_clusters(text: str) -> int | tuple[int, int] | None:
+    """Read the value of -k: 5, a range such as 2:6, or auto, for which None stands.
+
+    Parameters
+    ----------
+    text : str
+        The value.
+
+    Returns
+    -------
+    int, tuple of int or None
+        The number, or the least and the most.
+
+    Raises
+    ------
+    typer.BadParameter
+        If it is something else.
+    """
+    if text == AUTO:
+        return None
+    numbers = text.split(":")
+    if all(number.isascii() and number.isdigit() for number in numbers):
+        if len(numbers) == 1 and int(text) >= 1:
+            return int(text)
+        if len(numbers) == 2 and 1 <= int(numbers[0]) <= int(numbers[1]):
+            return int(numbers[0]), int(numbers[1])
+    raise typer.BadParameter(f"{text!r} is neither a number from 1 on, nor a range such as 2:6, nor {AUTO}.")
 
 
 class Source(NamedTuple):
@@ -116,14 +146,24 @@ class Method(NamedTuple):
     """How to cluster."""
 
     n_clusters: Annotated[
-        int | None,
+        Any,  # int, tuple[int, int] or None; typer has no unions
         typer.Option(
             "-k",
             "--clusters",
             metavar="N",
+            parser=number_of_clusters,
+            rich_help_panel=METHOD,
+            help="The number of clusters, or a range such as 2:6 to find it in; 'auto', the default, finds it.",
+        ),
+    ] = None
+    min_cluster_size: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
             min=1,
             rich_help_panel=METHOD,
-            help="The number of clusters; found if not given.",
+            help="The least number of rows in a cluster; what is smaller joins another, or is noise with "
+            "--outliers label.",
         ),
     ] = None
     metric: Annotated[
@@ -152,6 +192,16 @@ class Method(NamedTuple):
             help="The number of threads; all cores by default.",
         ),
     ] = None
+
+    @property
+    def number(self) -> int | str | tuple[int, int]:
+        """Return the number of clusters as `KFuse` takes it."""
+        return AUTO if self.n_clusters is None else self.n_clusters
+
+    @property
+    def finds_number(self) -> bool:
+        """Return whether the number of clusters is to be found, be it in a range."""
+        return not isinstance(self.n_clusters, int)
 
 
 class Output(NamedTuple):
