@@ -33,8 +33,9 @@ Scale = Literal["auto", "minmax", "standard", "robust", "log", "none"]
 STREAM = Path("-")  # standard input or output
 AUTO = "auto"
 INPUT, CHOICE, METHOD = "Input", "Columns and rows", "Clustering"
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON to standard output.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but errors.")]
+FLAG = ""  # as a metavar: without it, help shows <bool> after the option
+Json = Annotated[bool, typer.Option("--json", metavar=FLAG, help="Print the result as JSON to standard output.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", metavar=FLAG, help="Print nothing but errors.")]
 
 
 def number_of_clusters(text: str) -> int | tuple[int, int] | None:
@@ -86,13 +87,16 @@ class Source(NamedTuple):
         typer.Option(
             metavar="C",
             rich_help_panel=INPUT,
-            help="The separator of CSV values, such as ';' or tab; a comma by default.",
+            help="The separator of CSV values; by default, it is found among ',', ';', tab and '|'.",
         ),
     ] = None
     header: Annotated[
         bool | None,
         typer.Option(
-            "--header/--no-header", rich_help_panel=INPUT, help="Whether the first line of CSV has column names."
+            "--header/--no-header",
+            metavar=FLAG,
+            rich_help_panel=INPUT,
+            help="Whether the first line of CSV has column names.",
         ),
     ] = None
 
@@ -132,9 +136,9 @@ class Choice(NamedTuple):
         Scale,
         typer.Option(rich_help_panel=CHOICE, help="How to scale numbers; 'auto' chooses for each column."),
     ] = "auto"
-    no_scale: Annotated[bool, typer.Option("--no-scale", rich_help_panel=CHOICE, help="The same as --scale none.")] = (
-        False
-    )
+    no_scale: Annotated[
+        bool, typer.Option("--no-scale", metavar=FLAG, rich_help_panel=CHOICE, help="The same as --scale none.")
+    ] = False
 
     @property
     def scaling(self) -> Scale:
@@ -218,12 +222,16 @@ class Output(NamedTuple):
         ),
     ] = None
     to: Annotated[Writable | None, typer.Option("--to", help="The format; that of FILE by default, or CSV.")] = None
-    keep: Annotated[bool, typer.Option("--keep", help="Write the input columns too, before the labels.")] = False
+    keep: Annotated[
+        bool, typer.Option("--keep", metavar=FLAG, help="Write the input columns too, before the labels.")
+    ] = False
     label: Annotated[str, typer.Option(metavar="NAME", help="The name of the label column.")] = "label"
     guard: Annotated[
         bool,
         typer.Option(
-            "--guard-formulas", help="In CSV and TSV, put ' before texts that a spreadsheet would run as a formula."
+            "--guard-formulas",
+            metavar=FLAG,
+            help="In CSV and TSV, put ' before texts that a spreadsheet would run as a formula.",
         ),
     ] = False
     as_json: Json = False
