@@ -135,6 +135,18 @@ class TestLabels:
     def test_a_character_of_the_header_alone_separates_nothing(self):
         assert call("cluster", "-", "-k", 1, stdin="a|b\n1\n2\n").stdout == "label\n0\n0\n"
 
+    def test_blank_lines_are_no_rows(self):
+        text = 'x,note\n\n1,"a\n\nb"\n  \n2,c\r\n\r\n,d\n'
+        assert call("cluster", "-", "-k", 1, "--keep", "-q", stdin=text).stdout == (
+            'x,note,label\n1,"a\n\nb",0\n2,c,0\n,d,\n'
+        )
+        fails(call("cluster", "-", "--missing", "refuse", "--columns", "x", stdin=text), "no value in data row 3")
+
+    def test_a_first_line_that_may_be_a_comment_is_told(self):
+        told = call("cluster", "-", stdin="# x,y\n1,2\n2,3\n4,4\n").stderr
+        assert "begins with '#': if it is a comment, remove such lines" in told
+        assert "'#'" not in call("cluster", "-", stdin="#x,y\n1,2\n2,3\n4,4\n").stderr
+
     def test_a_given_separator_is_believed(self):
         assert call("cluster", "-", "--separator", ",", stdin="a|b\n1\n").stdout == "label\n0\n"
 
@@ -325,7 +337,12 @@ class TestBadInput:
                 ["'a' is text (free text)", "such as embeddings"],
             ),
             ("a\n2001-01-01\n2002-02-02\n", ["'a' is a date (--number a clusters by its time)"]),
-            ("x\ninf\n1\n", ["'x' is a number (infinity in data row 1)"]),
+            ("x\ninf\n1\n", ["'x' is a number (infinity in data row 1: leave such cells empty)"]),
+            ("x y\n1 2\n3 4\n", ["spaces seem to separate its columns: use --separator ' '"]),
+            ("x   y\n1   2\n30  4\n", ["spaces seem to separate its columns: put one comma in their place"]),
+            ("# by me\nx,y\n1,2\n3,4\n", ["the first line begins with '#': if it is a comment, remove such lines"]),
+            ("# by me, too\nx,y\n1,2\n3,4\n", ["first line begins with '#'"]),
+            ("# by me\nx\n1\n3\n", ["first line begins with '#'"]),
             ("x,y\n1,2\n3,4,5\n", ["row 2", "3 values", "double quotes"]),
             ("x,y\n1,2\n", ["-k 2", "1 row of", "at most 1"]),
             ('x,y\n1,"2\n', ["standard input", "closed quotes"]),
