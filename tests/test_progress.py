@@ -5,9 +5,11 @@ import time
 
 import numpy as np
 import pytest
+from numba.core.caching import FunctionCache
 
 from kfuse import KFuse
-from kfuse.progress import ProgressBar, clock
+from kfuse.core.kernels import KernelCache
+from kfuse.progress import ProgressBar, clock, leaving_no_lines
 
 
 class Terminal(io.StringIO):
@@ -57,3 +59,17 @@ def test_every_stage_of_a_fit_is_named_once(capsys):
     stages = [line.split(":")[0].removeprefix("[kfuse] ") for line in captured.err.splitlines()]
     before = ["order", "neighbours", "natural neighbours", "density", "sub-clusters"]
     assert stages == [*before, "merging", "number of clusters"]
+
+
+@pytest.mark.parametrize(("is_cached", "n_hints"), [(False, 1), (True, 0)])
+def test_a_stage_says_that_it_compiles_only_if_it_does(monkeypatch, is_cached, n_hints):
+    cached = object() if is_cached else None
+    monkeypatch.setattr(FunctionCache, "load_overload", lambda *_: cached)
+    out = Terminal()
+    with leaving_no_lines():
+        bar = ProgressBar(out)
+    with bar.stage("neighbours"):
+        assert KernelCache(clock).load_overload(None, None) is cached
+    with bar.stage("density"):
+        pass
+    assert out.getvalue().count("compiles") == n_hints

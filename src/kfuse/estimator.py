@@ -50,7 +50,7 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
     neighbors : {"auto", "kd_tree", "brute", "approximate"}, default="auto"
         How neighbours are searched. The first three are exact and give the same result; for Euclidean and cosine
         distances, "auto" takes the faster of the other two. "approximate" misses a few neighbours in a hundred; a
-        fit of tens of thousands of samples in many dimensions takes about half the time. It takes any metric.
+        fit of very many samples in many dimensions takes a quarter to two fifths of the time. It takes any metric.
     min_cluster_size : int or None, default=None
         The least number of samples in a cluster. What is smaller is part of the cluster that it is linked to best or,
         with ``outliers="label"``, noise. A number of clusters counts only those that are large enough.

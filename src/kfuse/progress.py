@@ -43,12 +43,14 @@ class ProgressBar(Progress):
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Show one stage."""
+        """Show one stage, and whether it has to compile kernels first."""
+        from kfuse.core.kernels import calling_before_compilation  # noqa: PLC0415 - numba is slow to import
+
         self.name, self.start, self.shown = name, time.perf_counter(), 0.0
-        hint = "" if self.leaves_lines else " (the first time on a machine, this also compiles)"
-        self._write(f"[kfuse] {name}{hint}", is_last=False)
+        self._write(f"[kfuse] {name}", is_last=False)
         try:
-            yield
+            with calling_before_compilation(self._say_that_it_compiles):
+                yield
         except BaseException:
             self._write("", is_last=False)
             raise
@@ -56,6 +58,9 @@ class ProgressBar(Progress):
             self._write(f"[kfuse] {name}: {time.perf_counter() - self.start:.2f} s", is_last=True)
         else:
             self._write("", is_last=False)
+
+    def _say_that_it_compiles(self) -> None:
+        self._write(f"[kfuse] {self.name} (compiles, once on each machine)", is_last=False)
 
     def advance(self, done: int, total: int, unit: str) -> None:
         """Show how far the stage is, a few times a second."""

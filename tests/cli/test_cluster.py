@@ -135,6 +135,18 @@ class TestLabels:
     def test_a_character_of_the_header_alone_separates_nothing(self):
         assert call("cluster", "-", "-k", 1, stdin="a|b\n1\n2\n").stdout == "label\n0\n0\n"
 
+    def test_blank_lines_are_no_rows(self):
+        text = 'x,note\n\n1,"a\n\nb"\n  \n2,c\r\n\r\n,d\n'
+        assert call("cluster", "-", "-k", 1, "--keep", "-q", stdin=text).stdout == (
+            'x,note,label\n1,"a\n\nb",0\n2,c,0\n,d,\n'
+        )
+        fails(call("cluster", "-", "--missing", "refuse", "--columns", "x", stdin=text), "no value in data row 3")
+
+    def test_a_first_line_that_may_be_a_comment_is_told(self):
+        told = call("cluster", "-", stdin="# x,y\n1,2\n2,3\n4,4\n").stderr
+        assert "begins with '#': if it is a comment, remove such lines" in told
+        assert "'#'" not in call("cluster", "-", stdin="#x,y\n1,2\n2,3\n4,4\n").stderr
+
     def test_a_given_separator_is_believed(self):
         assert call("cluster", "-", "--separator", ",", stdin="a|b\n1\n").stdout == "label\n0\n"
 
@@ -206,6 +218,10 @@ class TestOptions:
         [
             (["--metric", "manhattan"], {"metric": "manhattan"}),
             (["--neighbors", "brute", "-j", "1"], {"neighbors": "brute"}),
+            (["-k", "auto"], {}),
+            (["-k", "3:4"], {"n_clusters": (3, 4)}),
+            (["--min-cluster-size", "60"], {"min_cluster_size": 60}),
+            (["-k", "6", "--min-cluster-size", "10"], {"n_clusters": 6, "min_cluster_size": 10}),
         ],
     )
     def test_options_reach_the_estimator(self, iris, options, parameters):
@@ -321,7 +337,12 @@ class TestBadInput:
                 ["'a' is text (free text)", "such as embeddings"],
             ),
             ("a\n2001-01-01\n2002-02-02\n", ["'a' is a date (--number a clusters by its time)"]),
-            ("x\ninf\n1\n", ["'x' is a number (infinity in data row 1)"]),
+            ("x\ninf\n1\n", ["'x' is a number (infinity in data row 1: leave such cells empty)"]),
+            ("x y\n1 2\n3 4\n", ["spaces seem to separate its columns: use --separator ' '"]),
+            ("x   y\n1   2\n30  4\n", ["spaces seem to separate its columns: put one comma in their place"]),
+            ("# by me\nx,y\n1,2\n3,4\n", ["the first line begins with '#': if it is a comment, remove such lines"]),
+            ("# by me, too\nx,y\n1,2\n3,4\n", ["first line begins with '#'"]),
+            ("# by me\nx\n1\n3\n", ["first line begins with '#'"]),
             ("x,y\n1,2\n3,4,5\n", ["row 2", "3 values", "double quotes"]),
             ("x,y\n1,2\n", ["-k 2", "1 row of", "at most 1"]),
             ('x,y\n1,"2\n', ["standard input", "closed quotes"]),
@@ -379,7 +400,22 @@ class TestBadInput:
     def test_keep_with_a_label_column(self):
         fails(call("cluster", "-", "-k", 1, "--keep", stdin="x,label\n1,2\n"), "'label'", "--label NAME")
 
-    @pytest.mark.parametrize("arguments", [["-k", "0"], ["-k", "two"], ["-k", "2", "--what"]])
+    @pytest.mark.parametrize("number", ["0", "two", "6:2", "0:3", "2:", ":", "1:2:3", "2.5", "-1", "²"])
+    def test_numbers_of_clusters_that_cannot_be(self, data, number):
+        result = call("cluster", data, f"-k{number}")
+        assert (result.exit_code, result.stdout) == (2, "")
+        told = " ".join(result.stderr.replace("│", "").split())
+        assert f"'{number}' is neither a number from 1 on, nor a range such as 2:6, nor auto." in told
+
+    def test_more_clusters_or_larger_ones_than_rows(self, data):
+        fails(call("cluster", data, "-k", "9:12"), "-k 9:12 is more than the 8 rows")
+        fails(call("cluster", data, "--min-cluster-size", 9), "--min-cluster-size 9 is more than the 8 rows")
+
+    def test_a_number_from_a_range_was_found(self, data):
+        found = json.loads(call("cluster", data, "-k", "2:3", "--json").stdout)
+        assert (found["n_clusters"], found["number_found"]) == (2, True)
+
+    @pytest.mark.parametrize("arguments", [["--min-cluster-size", "0"], ["-k", "2", "--what"]])
     def test_usage_errors(self, data, arguments):
         result = call("cluster", data, *arguments)
         assert (result.exit_code, result.stdout) == (2, "")

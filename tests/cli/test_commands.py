@@ -54,6 +54,9 @@ class TestSuggest:
         assert re.search(r"y +number +min-max +2 missing values: the median *\n", result.stderr)
         assert call("suggest", "-", "-q", stdin=HOLES).stderr == ""
 
+    def test_a_least_size_is_refused(self, data):
+        fails(call("suggest", data, "--min-cluster-size", 3), "any size: leave out --min-cluster-size")
+
 
 class TestPlot:
     @pytest.mark.parametrize("kind", ["scatter", "dendrogram", "curve", "profiles", "subclusters", "density"])

@@ -105,6 +105,22 @@ class TestSummary:
         other = re.search(r"-k (\d+) # another number", said)
         assert other[1] not in ("1", "3")
 
+    @pytest.mark.parametrize(
+        ("method", "options", "words"),
+        [
+            (Method(n_clusters=(2, 3)), "-k 2:3", "3 clusters, the most that was allowed"),
+            (Method(min_cluster_size=20), "--min-cluster-size 20", "5 clusters of at least 20 rows"),
+        ],
+    )
+    def test_options_that_limit_the_number_are_named_and_kept(self, capsys, method, options, words):
+        X = np.random.default_rng(0).normal(size=(140, 2)) / 9
+        X[:90] += (np.arange(90) % 3)[:, None] * [3, 1]
+        X[90:] += np.array([[0, 9], [0, 12], [0, 15], [0, 18]])[np.arange(50) % 4]
+        said = shown(pl.DataFrame(X), capsys, method)
+        assert f"{words}: by itself, the data suggests 7." in said
+        assert f"kfuse cluster 'my data.csv' {options} -o labels.csv" in said
+        assert f"kfuse report 'my data.csv' {options}" in said
+
     def test_how_clearly_the_number_stands_out(self, capsys, monkeypatch):
         frame = pl.DataFrame(np.random.default_rng(0).normal(size=(90, 2)) + 9 * (np.arange(90) % 3)[:, None])
         for p_value, word in (
@@ -203,6 +219,11 @@ class TestColumns:
             result = call("cluster", "-", "-k", 2, *options, stdin=text)
             assert (result.stdout, result.stderr) == (TWO, "")
 
+    @pytest.mark.parametrize("text", ["a,b\n1,2\n1,2\n", "a,b\n1,2\n"])
+    def test_constants_are_called_so_where_the_reason_belongs(self, text):
+        rows = [line.split() for line in call("cluster", "-", stdin=text).stderr.splitlines()[3:5]]
+        assert rows == [[name, "constant", "min-max", "one", "value"] for name in "ab"]
+
     def test_options_overrule(self):
         text = penguins().write_csv()
         options = ["--exclude", "species", "--category", "year", "--number", "sex", "--json"]
@@ -241,6 +262,22 @@ class TestPlaces:
         result = call("cluster", "-", "-k", 2, "--metric", "haversine", stdin=frame.write_csv())
         assert pl.read_csv(result.stdout.encode())["label"].to_list() == expected.tolist()
         assert "the haversine distance is of places alone" in result.stderr
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            (
+                "lat,lon\n10,20\n95.5,30\n11,21\n",
+                "column 'lat' has 95.5 in data row 2, but latitudes are from -90 to 90",
+            ),
+            (
+                "lat,lon\n10,20\n9,30\n11,-181\n",
+                "column 'lon' has -181 in data row 3, but longitudes are from -180 to 360",
+            ),
+        ],
+    )
+    def test_haversine_names_what_is_no_degree(self, text, words):
+        fails(call("cluster", "-", "--metric", "haversine", stdin=text), words)
 
     def test_haversine_without_places(self, data):
         assert call("cluster", data, "-k", 2, "--metric", "haversine").exit_code == 0  # two columns of degrees
@@ -292,6 +329,11 @@ class TestCompletion:
         command = [sys.executable, "-c", "from kfuse.cli import main; main()"]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
         assert "cluster" in done.stdout
+
+    def test_flags_take_no_value(self):
+        told = call("cluster", "--help").output
+        assert "found among" in told
+        assert told.count("<bool>") <= 1  # typer's own --help
 
     def test_help_offers_it(self):
         assert "--install-completion" in call("--help").stdout

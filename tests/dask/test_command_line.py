@@ -52,6 +52,14 @@ def test_folder_of_files_and_all_columns(files, tmp_path, cluster):
     np.testing.assert_array_equal(read(out)["group"], KFuse(3).fit_predict(X))
 
 
+def test_a_range_and_a_least_size(files, tmp_path, cluster):
+    out = tmp_path / "labels"
+    where = ("--dask", cluster.scheduler_address, "--scale", "none", "-o", out)
+    result = call("cluster", *files, *where, "-k", "2:3", "--min-cluster-size", 50)
+    assert result.exit_code == 0, result.stderr
+    np.testing.assert_array_equal(read(out)["label"], KFuse((2, 3), min_cluster_size=50).fit_predict(X))
+
+
 def test_nothing_is_written_if_the_fit_fails(files, tmp_path, cluster):
     pl.DataFrame({"name": ["bad"], "x": [None], "y": [1.0]}, schema_overrides={"x": pl.Float64}).write_parquet(files[1])
     out = tmp_path / "labels"

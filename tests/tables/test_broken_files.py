@@ -4,6 +4,7 @@ import gzip
 import io
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -111,3 +112,11 @@ class TestBrokenFiles:
 
     def test_old_feather(self):
         fails(call("cluster", "-", stdin=b"FEA1" + b"\0" * 50), "version 2 of Feather")
+
+
+@pytest.mark.parametrize("how", [{}, {"orient": "split"}, {"orient": "index"}])
+@pytest.mark.parametrize("name", ["data.json", "standard input"])
+def test_a_table_that_is_written_by_columns_is_told_how_to_write_it(how, name):
+    content = pd.DataFrame({"a": [1, 2, 3], "b": [4, 5, 6]}).to_json(**how).encode()
+    with pytest.raises(TableError, match=r'array of objects, .* or JSON lines; .* to_json\(orient="records"\)'):
+        reading.parse(content, name)

@@ -27,11 +27,17 @@ def test_the_only_list_of_objects_is_the_table():
     assert found.equals(expected)
 
 
-@pytest.mark.parametrize("value", [{"rows": ROWS, "others": ROWS}, {"rows": []}, {"rows": [1, 2]}, {"x": 1}])
+@pytest.mark.parametrize("value", [{"x": 1, "rows": ROWS, "others": ROWS}, {"x": 1, "tags": [1, 2]}, {"x": 1}])
 def test_other_objects_are_one_row(value):
     found = parsed(value)
     assert found.columns == list(value)
     assert found.height == 1
+
+
+@pytest.mark.parametrize("value", [{"rows": ROWS, "others": ROWS}, {"rows": []}, {"rows": [1, 2]}])
+def test_an_object_of_lists_alone_is_no_table(value):
+    with pytest.raises(tables.TableError, match="array of objects"):
+        parsed(value)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])

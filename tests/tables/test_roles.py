@@ -106,6 +106,20 @@ class TestRoles:
         found = role_of([*map(str, np.random.default_rng(0).normal(size=100)), "unknown", "unknown"])
         assert (found.role, found.values.null_count()) == ("number", 2)
         assert found.note == "'unknown' taken as missing"
+
+    def test_of_many_words_some_are_shown(self):
+        values = [*map(str, range(7)), *"abcde"]
+        assert roles.as_number(pl.Series("x", values)).note == "'a', 'b', 'c' and 2 more taken as missing"
+        assert roles.as_number(pl.Series("x", values[:-2])).note == "'a', 'b', 'c' taken as missing"
+
+    @pytest.mark.parametrize(("n_numbers", "is_hinted"), [(50, True), (49, False)])
+    def test_a_column_with_as_many_numbers_as_words_is_left_out_with_a_hint(self, n_numbers, is_hinted):
+        values = [*(str(i % 30 + 0.5) for i in range(n_numbers)), *(f"w{i % 30}" for i in range(100 - n_numbers))]
+        why = "".join(map(str, role_of(values, "size").left_out))
+        assert why.endswith("; 50 % are numbers: number=['size'] clusters by them") == is_hinted
+
+    def test_infinity_has_a_remedy(self):
+        assert role_of([1.5, np.inf, 3.0]).left_out == ("infinity in data row 2: leave such cells empty",)
         assert role_of([*"123456", "unknown"]).role != "number"
 
     def test_order_of_levels(self):

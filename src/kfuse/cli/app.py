@@ -9,7 +9,7 @@ import typer
 
 from kfuse import __version__
 from kfuse.cli.errors import CommandError
-from kfuse.cli.options import Choice, Json, Method, Output, Quiet, Source, command
+from kfuse.cli.options import FLAG, Choice, Json, Method, Output, Quiet, Source, command
 from kfuse.tables.formats import Writable
 
 app = typer.Typer(
@@ -30,7 +30,7 @@ def _show_version(asked: bool) -> None:
 @app.callback()
 def start(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+        bool, typer.Option("--version", metavar=FLAG, callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """Declare the options that come before a command; typer needs the function."""

@@ -177,11 +177,10 @@ def fit(X: NDArray[np.float64], method: Method, name: str, *, quiet: bool = Fals
     Clustering
         The model and the time.
     """
-    if method.n_clusters is not None and method.n_clusters > len(X):
-        rows, most = counted(len(X), "row"), counted(len(X), "cluster")
-        raise CommandError(f"-k {method.n_clusters} is more than the {rows} of {name}: ask for at most {most}")
+    _check_enough_rows(len(X), method, name)
     model = KFuse(
-        n_clusters="auto" if method.n_clusters is None else method.n_clusters,
+        n_clusters=method.number,
+        min_cluster_size=method.min_cluster_size,
         metric=method.metric,
         neighbors=method.neighbors,
         outliers=method.outliers,
@@ -195,7 +194,26 @@ def fit(X: NDArray[np.float64], method: Method, name: str, *, quiet: bool = Fals
             model.fit(X)
     except (ValueError, ImportError) as error:
         raise CommandError(f"{name} cannot be clustered: {error}") from error
-    return Clustering(model, time.perf_counter() - start, number_found=method.n_clusters is None)
+    return Clustering(model, time.perf_counter() - start, number_found=method.finds_number)
+
+
+def _check_enough_rows(n_rows: int, method: Method, name: str) -> None:
+    """Reject more clusters, or larger ones, than there are rows."""
+    rows = counted(n_rows, "row")
+    least = method.n_clusters[0] if isinstance(method.n_clusters, tuple) else method.n_clusters
+    if least is not None and least > n_rows:
+        most = counted(n_rows, "cluster")
+        asked = spelled_number(method.n_clusters)
+        raise CommandError(f"-k {asked} is more than the {rows} of {name}: ask for at most {most}")
+    if method.min_cluster_size is not None and method.min_cluster_size > n_rows:
+        raise CommandError(
+            f"--min-cluster-size {method.min_cluster_size} is more than the {rows} of {name}: ask for fewer"
+        )
+
+
+def spelled_number(n_clusters: int | str | tuple[int, int]) -> str:
+    """Return a number of clusters, or a range, as -k takes it."""
+    return ":".join(map(str, n_clusters)) if isinstance(n_clusters, tuple) else str(n_clusters)
 
 
 def sizes_of(labels: NDArray[np.intp]) -> list[int]:

@@ -31,9 +31,40 @@ MissingMode = Literal["impute", "drop", "refuse"]
 Scale = Literal["auto", "minmax", "standard", "robust", "log", "none"]
 
 STREAM = Path("-")  # standard input or output
+AUTO = "auto"
 INPUT, CHOICE, METHOD = "Input", "Columns and rows", "Clustering"
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON to standard output.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but errors.")]
+FLAG = ""  # as a metavar: without it, help shows <bool> after the option
+Json = Annotated[bool, typer.Option("--json", metavar=FLAG, help="Print the result as JSON to standard output.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", metavar=FLAG, help="Print nothing but errors.")]
+
+
+def number_of_clusters(text: str) -> int | tuple[int, int] | None:
+    """Read the value of -k: 5, a range such as 2:6, or auto, for which None stands.
+
+    Parameters
+    ----------
+    text : str
+        The value.
+
+    Returns
+    -------
+    int, tuple of int or None
+        The number, or the least and the most.
+
+    Raises
+    ------
+    typer.BadParameter
+        If it is something else.
+    """
+    if text == AUTO:
+        return None
+    numbers = text.split(":")
+    if all(number.isascii() and number.isdigit() for number in numbers):
+        if len(numbers) == 1 and int(text) >= 1:
+            return int(text)
+        if len(numbers) == 2 and 1 <= int(numbers[0]) <= int(numbers[1]):
+            return int(numbers[0]), int(numbers[1])
+    raise typer.BadParameter(f"{text!r} is neither a number from 1 on, nor a range such as 2:6, nor {AUTO}.")
 
 
 class Source(NamedTuple):
@@ -56,13 +87,16 @@ class Source(NamedTuple):
         typer.Option(
             metavar="C",
             rich_help_panel=INPUT,
-            help="The separator of CSV values, such as ';' or tab; a comma by default.",
+            help="The separator of CSV values; by default, it is found among ',', ';', tab and '|'.",
         ),
     ] = None
     header: Annotated[
         bool | None,
         typer.Option(
-            "--header/--no-header", rich_help_panel=INPUT, help="Whether the first line of CSV has column names."
+            "--header/--no-header",
+            metavar=FLAG,
+            rich_help_panel=INPUT,
+            help="Whether the first line of CSV has column names.",
         ),
     ] = None
 
@@ -102,9 +136,9 @@ class Choice(NamedTuple):
         Scale,
         typer.Option(rich_help_panel=CHOICE, help="How to scale numbers; 'auto' chooses for each column."),
     ] = "auto"
-    no_scale: Annotated[bool, typer.Option("--no-scale", rich_help_panel=CHOICE, help="The same as --scale none.")] = (
-        False
-    )
+    no_scale: Annotated[
+        bool, typer.Option("--no-scale", metavar=FLAG, rich_help_panel=CHOICE, help="The same as --scale none.")
+    ] = False
 
     @property
     def scaling(self) -> Scale:
@@ -116,14 +150,24 @@ class Method(NamedTuple):
     """How to cluster."""
 
     n_clusters: Annotated[
-        int | None,
+        Any,  # int, tuple[int, int] or None; typer has no unions
         typer.Option(
             "-k",
             "--clusters",
             metavar="N",
+            parser=number_of_clusters,
+            rich_help_panel=METHOD,
+            help="The number of clusters, or a range such as 2:6 to find it in; 'auto', the default, finds it.",
+        ),
+    ] = None
+    min_cluster_size: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
             min=1,
             rich_help_panel=METHOD,
-            help="The number of clusters; found if not given.",
+            help="The least number of rows in a cluster; what is smaller joins another, or is noise with "
+            "--outliers label.",
         ),
     ] = None
     metric: Annotated[
@@ -153,6 +197,16 @@ class Method(NamedTuple):
         ),
     ] = None
 
+    @property
+    def number(self) -> int | str | tuple[int, int]:
+        """Return the number of clusters as `KFuse` takes it."""
+        return AUTO if self.n_clusters is None else self.n_clusters
+
+    @property
+    def finds_number(self) -> bool:
+        """Return whether the number of clusters is to be found, be it in a range."""
+        return not isinstance(self.n_clusters, int)
+
 
 class Output(NamedTuple):
     """What to write and print, and where."""
@@ -168,12 +222,16 @@ class Output(NamedTuple):
         ),
     ] = None
     to: Annotated[Writable | None, typer.Option("--to", help="The format; that of FILE by default, or CSV.")] = None
-    keep: Annotated[bool, typer.Option("--keep", help="Write the input columns too, before the labels.")] = False
+    keep: Annotated[
+        bool, typer.Option("--keep", metavar=FLAG, help="Write the input columns too, before the labels.")
+    ] = False
     label: Annotated[str, typer.Option(metavar="NAME", help="The name of the label column.")] = "label"
     guard: Annotated[
         bool,
         typer.Option(
-            "--guard-formulas", help="In CSV and TSV, put ' before texts that a spreadsheet would run as a formula."
+            "--guard-formulas",
+            metavar=FLAG,
+            help="In CSV and TSV, put ' before texts that a spreadsheet would run as a formula.",
         ),
     ] = False
     as_json: Json = False

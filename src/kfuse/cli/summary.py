@@ -9,14 +9,14 @@ from rich.table import Table
 from rich.text import Text
 
 from kfuse import description, tables
-from kfuse.cli import console
+from kfuse.cli import console, fitting
 from kfuse.cli.errors import in_options, in_shell
 from kfuse.cli.fitting import Work
-from kfuse.cli.options import STREAM, Choice, Source
+from kfuse.cli.options import AUTO, STREAM, Choice, Source
 from kfuse.description import Description
-from kfuse.description.number import clarity, hedge
+from kfuse.description.number import clarity, hedge, limit_of
 from kfuse.drawing.palette import PALETTE
-from kfuse.suggestion import written
+from kfuse.suggestion import Suggestion, written
 from kfuse.tables.columns import typed
 from kfuse.wording import counted
 
@@ -92,12 +92,24 @@ def confidence(work: Work) -> str:
     outliers = f" {counted(noise, 'row')} are noise." if noise else ""
     if not work.found.number_found:
         return f"The number of clusters was given; by itself, the data suggests {ranked[0].n_clusters:,}.{outliers}"
+    if limit := _limit(work, ranked[0]):
+        return f"{limit}: by itself, the data suggests {ranked[0].n_clusters:,}.{outliers}"
     doubt = f" {hedged}." if (hedged := hedge(work.found.model.tree_)) else ""
     if n_clusters == 1:
         return f"No number of clusters stands out, so the data counts as one.{doubt}{also}{outliers}"
     p_value = ranked[0].p_value
     how = STANDS_OUT[clarity(p_value)]
     return f"The {n_clusters:,} clusters stand out {how} (p {written(p_value)}).{doubt}{also}{outliers}"
+
+
+def _limit(work: Work, best: Suggestion) -> str:
+    """Say which option made the number of clusters differ from the one that the data suggests, if one did."""
+    model, found = work.found.model, counted(len(work.found.sizes), "cluster")
+    if limit := limit_of(model, model.n_clusters_, best):
+        return f"{found}, {limit}"
+    if model.min_cluster_size is not None and model.n_clusters_ != best.n_clusters:
+        return f"{found} of at least {counted(model.min_cluster_size, 'row')}"
+    return ""
 
 
 def _other_remarks(work: Work) -> list[str]:
@@ -111,7 +123,9 @@ def _next_steps(out: Console, work: Work, source: Source, choice: Choice) -> Non
     data = in_shell(str(source.data)) if source.data != STREAM else "-"
     options = "".join(f" --{name} {value}" for name, value in _spelled(choice))
     found = len(work.found.sizes)
-    given = "" if work.found.number_found else f" -k {found}"
+    size = work.found.model.min_cluster_size
+    options += "" if size is None else f" --min-cluster-size {size}"
+    given = "" if work.found.model.n_clusters == AUTO else f" -k {fitting.spelled_number(work.found.model.n_clusters)}"
     other = next((one.n_clusters for one in work.found.model.tree_.suggest() if one.n_clusters not in {1, found}), 2)
     steps = {f"kfuse cluster {data}{options}{given} -o labels.csv": "write the labels"}
     if other <= work.found.model.tree_.most_clusters:

@@ -8,8 +8,8 @@ calls. Kernels here call each other across files, so every cache entry is stampe
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,17 @@ from numba.core.caching import FunctionCache
 from numpy.typing import NDArray
 
 OPTIONS = {"nogil": True, "error_model": "numpy"}
+_listeners: list[Callable[[], None]] = []
+
+
+@contextmanager
+def calling_before_compilation(listener: Callable[[], None]) -> Iterator[None]:
+    """Call `listener` for each kernel that is compiled inside because it is not in the cache."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
 
 
 @cache
@@ -89,10 +100,13 @@ class KernelCache(FunctionCache):
         stored._source_stamp = (stored._source_stamp, _stamp(function.__code__.co_filename))
 
     def load_overload(self, sig, target_context):
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # a truncated file, as after a power failure, can unpickle to any error
-            return None
+        loaded = None
+        with suppress(Exception):  # a truncated file, as after a power failure, can unpickle to any error
+            loaded = super().load_overload(sig, target_context)
+        if loaded is None:
+            for listener in tuple(_listeners):
+                listener()
+        return loaded
 
     def save_overload(self, sig, data):
         try:

@@ -19,6 +19,7 @@ Positions = Literal["sphere", "radians", "numbers"]
 MOST_MISSING = 0.5  # the share of missing values above which a column is left out
 MOST_CATEGORIES = 1000  # values of a category that the user asks for
 MOST_NAMES = 20  # that a message lists
+MOST_LINES = 20  # that must have as many words each if spaces separate values
 MOST_REASONS = 3  # that a message lists
 ARTICLES = {"identifier": "an ", "ordered category": "an ", "text": "", "constant": "", "yes/no": ""}
 EXCLUDED: Parts = ("excluded",)
@@ -193,9 +194,26 @@ def _constants(table: Table, understood: dict[str, Column], left_out: dict[str, 
     ]
     constants = [column for column in constants if wishes.columns is None or wishes.wants(column.name)]
     if not constants:
-        raise TableError(f"no column of {table.name} is left to cluster by: ", *_reasons(understood, left_out))
+        reasons = _misread(table) or [*_reasons(understood, left_out)]
+        raise TableError(f"no column of {table.name} is left to cluster by: ", *reasons)
     names = {column.name for column in constants}
     return Chosen(understood, constants, {name: why for name, why in left_out.items() if name not in names})
+
+
+def _misread(table: Table) -> Parts:
+    """Return why a file of text was probably misread: it begins with a comment, or has spaces between its values."""
+    header = table.frame.columns[0]
+    if table.is_text and header.startswith("#"):
+        return ("its first line begins with '#': if it is a comment, remove such lines",)
+    if not table.is_text or table.frame.width > 1:
+        return ()
+    rows = [header, *table.frame[header].head(MOST_LINES).drop_nulls()]
+    widths = {len(row.split()) for row in rows}
+    if len(widths) > 1 or widths <= {0, 1}:
+        return ()
+    if any("  " in row.strip() for row in rows):
+        return ("spaces seem to separate its columns: put one comma in their place",)
+    return ("spaces seem to separate its columns: use ", Setting("separator", " "))
 
 
 def _reasons(understood: dict[str, Column], left_out: dict[str, Parts]) -> Iterator[str | Setting]:
@@ -226,6 +244,8 @@ def _only_pair(chosen: Chosen) -> Position:
         pair = [column._replace(name=axis) for column, axis in zip(numbers, ("lat", "lon"), strict=True)]
         if positions.find(pair):
             return Position(numbers[0].name, numbers[1].name)
+    if wrong := positions.out_of_range(chosen.used):
+        raise TableError(f"{wrong}: correct it, or name columns of latitude and longitude with ", Setting("columns"))
     raise TableError(
         "the haversine distance is of places on the Earth, but no columns are called latitude and longitude: "
         "name both, in degrees, with ",

@@ -234,6 +234,14 @@ def _filled(values: pl.Series) -> NDArray[np.float64]:
     return values.fill_null(values.median() if values.null_count() < values.len() else 0.0).to_numpy()
 
 
+def _remark(column: Column) -> Parts:
+    """Return what there is to know about a column that is clustered by; a constant is if there is nothing else."""
+    note: Parts = (column.note,) if column.note else ()
+    if column.role != "constant" or column.left_out is None:
+        return note
+    return (*column.left_out, "; ", *note) if note else column.left_out
+
+
 def _decisions(
     table: Table, chosen: Chosen, blocks: list[Block], is_missing: dict[str, NDArray[np.bool_]]
 ) -> list[Decision]:
@@ -245,6 +253,7 @@ def _decisions(
         if name in chosen.left_out:
             found.append(Decision(name, column.role, False, chosen.left_out[name]))
         else:
-            note = (column.note,) if column.note else ()
-            found.append(Decision(name, column.role, True, note, scalings[name], int(is_missing[name].sum())))
+            found.append(
+                Decision(name, column.role, True, _remark(column), scalings[name], int(is_missing[name].sum()))
+            )
     return found

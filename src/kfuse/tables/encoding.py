@@ -21,7 +21,7 @@ from kfuse.tables.scales import Scale
 
 NEIGHBOR = 5  # whose distance is that of neighbours
 MOST_QUERIES = 1000  # rows whose neighbours are searched for the unit of categories
-DISCRETE = {"ordered category": "steps", "yes/no": "0 and 1", "constant": "one value"}  # how these are scaled, in words
+DISCRETE = {"ordered category": "steps", "yes/no": "0 and 1", "constant": "min-max"}  # how these are scaled, in words
 OWN_CATEGORY = "(missing)"
 
 Floats = NDArray[np.float64]

@@ -22,6 +22,10 @@ _PART = re.compile(
 )
 
 
+RANGES = {"lat": (-90, 90), "lon": (-180, 360)}  # degrees
+TITLES = {"lat": "latitudes", "lon": "longitudes"}
+
+
 class Position(NamedTuple):
     """The names of two columns that are a place together."""
 
@@ -50,11 +54,25 @@ def find(columns: Sequence[Column]) -> list[Position]:
         axis, rest = _axis(column.name)
         if column.role != "number" or column.values is None:
             continue
-        if axis == "lat" and _within(column.values, -90, 90):
+        if axis == "lat" and _within(column.values, *RANGES[axis]):
             latitudes[rest] = column.name
-        elif axis == "lon" and _within(column.values, -180, 360):
+        elif axis == "lon" and _within(column.values, *RANGES[axis]):
             longitudes[rest] = column.name
     return [Position(name, longitudes[rest]) for rest, name in latitudes.items() if rest in longitudes]
+
+
+def out_of_range(columns: Sequence[Column]) -> str | None:
+    """Say which value of a column with the name of a latitude or longitude cannot be one, in degrees."""
+    for column in columns:
+        axis, values = _axis(column.name)[0], column.values
+        if axis is None or values is None or values.dtype != pl.Float64:
+            continue
+        low, high = RANGES[axis]
+        if (wrong := ((values < low) | (values > high)).fill_null(False)).any():
+            row = int(wrong.arg_max() or 0)
+            where = f"column {column.name!r} has {values[row]:g} in data row {row + 1}"
+            return f"{where}, but {TITLES[axis]} are from {low} to {high} degrees"
+    return None
 
 
 def on_the_sphere(latitude: NDArray[np.float64], longitude: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -165,7 +165,8 @@ def _arrow(content: bytes, name: str) -> pl.DataFrame:
 def _json(content: bytes, name: str) -> pl.DataFrame:
     gate.check_estimate(objects.estimate(content, lines=False), name)
     frame = pl.read_json(io.BytesIO(content), infer_schema_length=None)
-    return _records(frame) if frame.height == 1 and content.lstrip().startswith(b"{") else frame
+    is_object = frame.height == 1 and content.lstrip().startswith(b"{")
+    return _with_rows(_records(frame) if is_object else frame, name)
 
 
 def _records(frame: pl.DataFrame) -> pl.DataFrame:
@@ -185,7 +186,17 @@ def _records(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _json_lines(content: bytes, name: str) -> pl.DataFrame:
     gate.check_estimate(objects.estimate(content, lines=True), name)
-    return pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
+    return _with_rows(pl.read_ndjson(io.BytesIO(content), infer_schema_length=None), name)
+
+
+def _with_rows(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Reject a single object of lists or objects, which is how a table is written by columns."""
+    if frame.height == 1 and all(kind.is_nested() for kind in frame.dtypes):
+        raise TableError(
+            f"{name} is one object of lists or objects, as of a table written by columns: provide an array of objects, "
+            '[{...}, ...], or JSON lines; pandas writes these with to_json(orient="records")'
+        )
+    return frame
 
 
 class _Reader(NamedTuple):

@@ -6,6 +6,7 @@ identify the rows. The constants below are the rules of the page "Tables" in the
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Literal, NamedTuple
 
@@ -28,6 +29,8 @@ COUNTING = 0.98  # the share of steps of one that tells a counter, which may sta
 IDENTIFIES = 0.95  # the share of distinct values from which words identify rows
 WORDS_OF_TEXT = 3  # words per value, on average, from which words are free text
 LONG_TEXT = 1000  # bytes per value, on average, from which words are text without being looked at
+MOSTLY_NUMBERS = 0.5  # the share of numbers from which words among them may stand for missing values
+MOST_WORDS_SHOWN = 3  # of those that are taken as missing
 NO_VALUE: Parts = ("no value at all",)
 YES_NO = ({"yes", "no"}, {"y", "n"}, {"true", "false"}, {"t", "f"}, {"on", "off"})
 MOST_SPELLINGS = 6  # of yes and no: yes, Yes, YES, no, ...
@@ -124,7 +127,7 @@ def _number(values: pl.Series, note: str) -> Column:
         return Column(name, "constant", values if n_distinct else None, _constant(values), note)
     if known.is_infinite().any():
         row = int((values.is_infinite().fill_null(False)).arg_max() or 0)
-        return Column(name, "number", None, (f"infinity in data row {row + 1}",))
+        return Column(name, "number", None, (f"infinity in data row {row + 1}: leave such cells empty",))
     if n_distinct == 2 and set(known.unique()) == {0, 1}:
         return Column(name, "yes/no", values)
     why = _identifies(name, known.to_numpy(), n_distinct)
@@ -153,10 +156,12 @@ def _words(text: pl.Series, decimal_comma: bool) -> Column:
     known = text.drop_nulls()
     if not known.len():
         return Column(text.name, "constant", None, NO_VALUE)
+    share = 0.0  # of numbers
     if not numbers.is_code(text):
         parsed = numbers.parse(text, decimal_comma=decimal_comma)
         if parsed.is_number:
             return _number(parsed.numbers, _words_note(parsed.words))
+        share = parsed.share
     n_distinct = known.n_unique()
     if n_distinct == 1:
         return Column(text.name, "constant", None, _constant(text))
@@ -165,7 +170,8 @@ def _words(text: pl.Series, decimal_comma: bool) -> Column:
     if n_distinct <= MOST_SPELLINGS and set(known.str.to_lowercase().unique()) in YES_NO:
         flags = text.str.to_lowercase().is_in(YES).cast(pl.Float64)
         return Column(text.name, "yes/no", flags.set(text.is_null(), None))
-    return _category(text, known, n_distinct)
+    found = _category(text, known, n_distinct)
+    return found if found.left_out is None or share < MOSTLY_NUMBERS else _mostly_numbers(found, share)
 
 
 def _category(text: pl.Series, known: pl.Series, n_distinct: int) -> Column:
@@ -191,6 +197,12 @@ def _too_many(name: str, n_distinct: int, n_rows: int) -> Parts:
         return (f"{n_distinct:,} values in {counted(n_rows, 'row')}",)
     many = f"{n_distinct:,} values, more than {MOST_VALUES}"
     return (f"{many}; ", Setting("category", [name]), " keeps it") if n_distinct <= MOST_HINTED else (many,)
+
+
+def _mostly_numbers(column: Column, share: float) -> Column:
+    """Add to the reason why a column is left out how to cluster by its numbers."""
+    hint = (f"; {math.floor(100 * share)} % are numbers: ", Setting("number", [column.name]), " clusters by them")
+    return column._replace(left_out=(*(column.left_out or ()), *hint))
 
 
 def _ordered(text: pl.Series, levels: list[str]) -> Column:
@@ -233,8 +245,10 @@ def _constant(column: pl.Series) -> Parts:
 def _words_note(words: pl.Series) -> str:
     if not words.len():
         return ""
-    shown = ", ".join(repr(word) for word in words.unique(maintain_order=True).head(3))
-    return f"{shown} taken as missing"
+    distinct = words.unique(maintain_order=True)
+    shown = ", ".join(repr(word) for word in distinct.head(MOST_WORDS_SHOWN))
+    more = f" and {distinct.len() - MOST_WORDS_SHOWN:,} more" if distinct.len() > MOST_WORDS_SHOWN else ""
+    return f"{shown}{more} taken as missing"
 
 
 def _and(first: str, second: str) -> str:

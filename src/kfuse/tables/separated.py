@@ -14,8 +14,10 @@ import polars as pl
 from kfuse.tables import gate
 from kfuse.tables.errors import Setting, TableError
 from kfuse.tables.sizes import separated as sizes
-from kfuse.tables.written import COMMA, OTHERS, as_utf8, separator_in
+from kfuse.tables.written import COMMA, OTHERS, as_utf8, separator_in, without_blank_lines
 
+COMMENT = b"#"
+NO_COMMENTS = "if it is a comment, remove such lines"
 _REPEATED = re.compile(r"^(.*)_duplicated_(\d+)$")  # how polars names columns whose name was taken
 
 
@@ -77,14 +79,18 @@ def read(content: bytes, dialect: Dialect, name: str) -> Read:
     Returns
     -------
     Read
-        One text column per column of the file; without a header they are called column_1, column_2, ...
+        One text column per column of the file; without a header they are called column_1, column_2, ... Blank lines are
+        no rows.
     """
     text = as_utf8(content, name)
-    separator = separator_in(text.content) if dialect.separator is None else dialect.separator
+    lines = without_blank_lines(text.content)
+    separator = separator_in(lines) if dialect.separator is None else dialect.separator
     notes = [] if text.note is None else [text.note]
+    if lines.startswith(COMMENT + b" "):
+        notes.append(f"the first line of {name} begins with '#': {NO_COMMENTS}")
     if dialect.separator is None and separator != COMMA:
         notes.append(f"{name} has {OTHERS[separator]} between its columns")
-    frame = _frame(text.content, Dialect(separator, dialect.header), name)
+    frame = _frame(lines, Dialect(separator, dialect.header), name)
     return Read(frame, separator, tuple(notes))
 
 
@@ -164,6 +170,8 @@ def _reason(content: bytes, dialect: Dialect, error: Exception) -> list[str | Se
     with suppress(csv.Error):
         text = io.StringIO(content.decode("utf-8-sig", errors="replace"), newline="")
         reason = _wrong_width(csv.reader(text, delimiter=separator), dialect)
+    if reason and content.startswith(COMMENT):
+        reason = [f"the first line begins with '#': {NO_COMMENTS}"]
     csv.field_size_limit(usual_limit)
     check = f"check that it is CSV with {separator!r} between values and closed quotes"
     return reason or [f"{str(error).splitlines()[0]}: {check}"]

@@ -15,6 +15,7 @@ COMMA = ","
 OTHERS = {";": "';'", "\t": "a tab", "|": "'|'"}  # separators that files often have, as messages call them
 N_LINES = 20  # that must agree on a separator
 N_BYTES = 65_536  # in which these are looked for
+_BLANK = re.compile(rb"^ *\r?\n", re.MULTILINE)
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # what text does not have
 
 
@@ -53,6 +54,16 @@ def _from_windows(content: bytes, problem: str) -> Text:
         with suppress(UnicodeDecodeError):
             return Text(content.decode("cp1252").encode(), f"{problem}, so the file is read as Windows-1252 (Latin-1)")
     raise TableError(f"{problem}: convert the file to UTF-8")
+
+
+def without_blank_lines(content: bytes) -> bytes:
+    """Remove lines that are empty but for spaces, unless they are part of a text in quotes."""
+    kept, start, n_quotes = [], 0, 0
+    for blank in _BLANK.finditer(content):
+        n_quotes += content.count(b'"', start, blank.start())
+        kept.append(content[start : blank.start() if n_quotes % 2 == 0 else blank.end()])
+        start = blank.end()
+    return b"".join([*kept, content[start:]]) if kept else content
 
 
 def separator_in(content: bytes) -> str:

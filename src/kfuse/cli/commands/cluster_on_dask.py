@@ -49,7 +49,12 @@ def run(files: Sequence[Path], source: Source, choice: Choice, method: Method, w
         if not parts:
             raise CommandError(f"{found[0]}: the table has no rows: nothing to cluster")
         scaling = parquet.min_max(parts, columns) if choice.scaling == "minmax" else None
-        model = KFuse(method.n_clusters or "auto", outliers=method.outliers, verbose=not wanted.quiet)
+        model = KFuse(
+            method.number,
+            min_cluster_size=method.min_cluster_size,
+            outliers=method.outliers,
+            verbose=not wanted.quiet,
+        )
         kept = None if wanted.keep else [choice.id] if choice.id is not None else []
         try:
             model.fit(parquet.rows_of(parts, columns, scaling))
@@ -134,12 +139,12 @@ def _report(model: KFuse, method: Method, wanted: Output, seconds: float) -> Non
             {
                 "rows": n_rows,
                 "n_clusters": model.n_clusters_,
-                "number_found": method.n_clusters is None,
+                "number_found": method.finds_number,
                 "seconds": round(seconds, 3),
                 "labels": str(wanted.out),
             }
         )
     if not wanted.quiet:
-        found = "found " * (method.n_clusters is None)
+        found = "found " * method.finds_number
         clusters = counted(model.n_clusters_, "cluster")
         say(f"{counted(n_rows, 'row')}, {found}{clusters}, {seconds:.2f} s -> {wanted.out}")

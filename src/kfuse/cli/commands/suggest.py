@@ -9,6 +9,7 @@ from rich.text import Text
 
 from kfuse import KFuse
 from kfuse.cli import console, fitting, input, output
+from kfuse.cli.errors import CommandError
 from kfuse.cli.options import Choice, Method, Source
 from kfuse.description.number import hedge
 from kfuse.suggestion import written
@@ -33,6 +34,8 @@ def run(source: Source, choice: Choice, method: Method, most: int, *, as_json: b
         Whether to print JSON; whether to print nothing to standard error.
     """
     output.check_standard_output()
+    if method.min_cluster_size is not None:
+        raise CommandError("suggest ranks numbers of clusters of any size: leave out --min-cluster-size")
     work = fitting.from_table(input.read(source), choice, method, quiet=quiet)
     ranked = suggestions(work.found.model, most)
     if not quiet:

@@ -1,4 +1,6 @@
-"""Islands: parts of the data that few nearest neighbours leave or enter.
+"""Islands: parts of the data that few nearest neighbours leave or enter, a sign by which clusters are counted.
+
+They are not the components of the graph of links: what no link reaches gets a bridge in `bridges.py`.
 
 In many dimensions distances concentrate, and the density that they show has no valleys even between clusters that are
 plain to see. Who is whose neighbour still tells: of the links from each sample to its eight nearest, most stay inside
