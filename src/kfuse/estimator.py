@@ -194,14 +194,6 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
             result = self._fit_weighted(data, weight)
             samples = None if self._is_precomputed() else features.own_copy(data, X)  # predict takes distances then
 
-        if result.n_missing:
-            n_needed = result.n_neighbors + result.n_missing
-            warnings.warn(
-                f"The precomputed graph has {counted(result.n_neighbors, 'distinct neighbour')} per sample, but this "
-                f"data needs about {n_needed}, so that the clusters may differ from those of a larger graph: build it "
-                f"with n_neighbors={n_needed} or more.",
-                stacklevel=2,
-            )
         self.natural_value_, self.n_neighbors_ = result.natural_value, result.n_neighbors
         self.reverse_neighbor_counts_ = result.reverse_counts
         self.density_ = result.density
@@ -343,7 +335,10 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
 
         execution = self._execution()
         if self.fusion == "adaptive":  # which drops the neighbours on the way
-            return adaptive.fit(self._neighbor_table(data, execution), execution, weight)
+            result = adaptive.fit(self._neighbor_table(data, execution), execution, weight)
+            if result.n_missing:
+                warnings.warn(what_is_missing(result, int(np.diff(data.indptr).min())), stacklevel=4)
+            return result
         neighbors = self._neighbor_table(data, execution)
         result = paper.fit(neighbors, execution)
         if self._is_precomputed() or weight is not None:
@@ -389,3 +384,15 @@ def why_fewer(tree: FusionTree, wanted: int, found: int, min_cluster_size: int |
     if found < tree.most_clusters:
         what = f"{counted(found, 'part')} of {min_cluster_size} or more samples"
     return f"The data has {what}, so there {there_are} instead of {wanted}."
+
+
+def what_is_missing(result: Result, n_given: int) -> str:
+    """Say how many neighbours a graph lacks, of which every sample has `n_given` or more, identical ones included."""
+    from kfuse.core.search.graph import remedy  # noqa: PLC0415 - numba is slow to import
+
+    n_needed = result.n_neighbors + result.n_missing
+    return (
+        f"The precomputed graph has {counted(result.n_neighbors, 'distinct neighbour')} per sample, but this data "
+        f"needs about {n_needed}, so that the clusters may differ from those of a larger graph"
+        f"{remedy(result.n_neighbors, n_given, n_needed)}."
+    )
