@@ -52,6 +52,12 @@ BAD_DISTANCES = {
     "not square": (np.zeros((3, 4)), r"square matrix.*\(3, 4\)"),
     "negative": (np.array([[0.0, -1.0], [-1.0, 0.0]]), r"X\[0, 1\] is -1"),
     "not symmetric": (np.array([[0.0, 1.0], [2.0, 0.0]]), r"X\[0, 1\] is 1.0 and X\[1, 0\] is 2.0"),
+    "a diagonal that is not zero": (
+        np.array([[1.0, 3.0], [3.0, 1.0]]),
+        r"X\[0, 0\] is 1.0: .*np.fill_diagonal\(X, 0\)",
+    ),
+    "similarities": (np.array([[1.0, 0.2], [0.2, 1.0]]), "looks like similarities.*: pass distances"),
+    "correlations": (np.array([[1.0, -0.2], [-0.2, 1.0]]), "looks like similarities"),
     "nan": (np.array([[0.0, np.nan], [np.nan, 0.0]]), "NaN"),
     "graph with nan": (graph_with(np.nan), r"NaN or infinity.*\(1, 1\)"),
     "graph with a negative distance": (graph_with(-1.0), r"negative distance.*\(1, 1\)"),
