@@ -68,6 +68,14 @@ def test_new_samples_are_told_the_same_as_predicted(X, seed):
         np.testing.assert_array_equal(shares.argmax(axis=1), np.where(predicted < 0, model.n_clusters_, predicted))
 
 
+def test_memberships_that_are_negligible_do_not_count_as_noise():
+    noise = np.random.default_rng(0).uniform(-2, 3, (100, 2))
+    X = np.vstack([make_moons(500, noise=0.08, random_state=0)[0], noise])
+    model = KFuse(outliers="label").fit(X).at(12)
+    np.testing.assert_allclose(model._memberships().of_nodes.sum(axis=1), 1, atol=1e-12)
+    assert_consistent(model, X)
+
+
 @pytest.mark.parametrize("metric", ["cosine", "manhattan", "mahalanobis", "canberra"])
 @pytest.mark.parametrize("outliers", ["assign", "label"])
 def test_all_metrics_have_memberships(metric, outliers):

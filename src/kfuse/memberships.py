@@ -154,8 +154,8 @@ class MembershipMixin:
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the membership of samples in each cluster; the largest is that of the cluster that `predict` gives.
 
-        A row adds up to 1 less the chance that the sample is noise. With ``outliers="label"``, a sample that `predict`
-        labels as noise has no membership larger than that remainder.
+        What a row lacks to 1 is the chance that the sample is noise: the outlier score. With ``outliers="label"``, it
+        differs from the score a little where needed: it is the largest exactly for samples that `predict` labels -1.
 
         Parameters
         ----------
