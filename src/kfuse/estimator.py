@@ -272,6 +272,7 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
         """Label new samples like the nearest sample of the fit; a sample of the fit gets its own label.
 
+        With ``fusion="paper"``, identical samples may have different labels; then each gets the label of the first.
         With ``outliers="label"``, new samples whose outlier score is above 0.5 are noise, -1. The first call builds a
         search, which the model keeps for the next ones; it is not part of a pickle. New samples are searched in blocks,
         on `n_jobs` threads, with a progress bar if `verbose`.
