@@ -255,7 +255,7 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
 
         labels_noise = self.outliers == "label"
         if self.min_cluster_size in (None, 1):
-            clusters = self.tree_.cut(n_clusters)
+            clusters = self.tree_.cut(min(n_clusters, self.tree_.most_clusters))
         else:
             clusters = self.tree_.cut_large(n_clusters, self.min_cluster_size, exact=exact, drop=labels_noise)
         found = int(clusters.max()) + 1

@@ -265,8 +265,8 @@ class MembershipMixin:
         from kfuse.core import noise  # noqa: PLC0415 - numba is slow to import
 
         if self._found.background is None:
-            is_paper = self.tree_.borders is None
-            clusters = self.tree_.cut(self._found.n_clusters if is_paper else self.tree_.suggest(1)[0].n_clusters)
+            number = self._found.n_clusters if self.tree_.borders is None else self.tree_.suggest(1)[0].n_clusters
+            clusters = self.tree_.cut(min(number, self.tree_.most_clusters))
             weight = self.tree_.sample_weight
             self._found.background = noise.background(self._levels(), clusters, self._dimension(), weight)
         return self._found.background

@@ -272,7 +272,7 @@ class KFuse(ClusterMixin, BaseEstimator):
         """Cut the tree, and label the places."""
         tree, labels_noise = self.tree_, self.outliers == "label"
         if self.min_cluster_size in (None, 1):
-            clusters = tree.cut(n_clusters)
+            clusters = tree.cut(min(n_clusters, tree.most_clusters))
         else:
             clusters = tree.cut_large(n_clusters, self.min_cluster_size, exact=exact, drop=labels_noise)
         found = int(clusters.max()) + 1
