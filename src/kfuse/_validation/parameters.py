@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 
 FUSIONS = ("adaptive", "paper")
 SEARCHES = ("auto", "kd_tree", "brute", "approximate")
@@ -39,6 +40,7 @@ def check_parameters(estimator: BaseEstimator) -> None:
         isinstance(estimator.verbose, (bool, np.bool_)) or (is_whole(estimator.verbose) and estimator.verbose >= 0)
     ):
         raise ValueError(f"verbose must be True or False, got {estimator.verbose!r}.")
+    check_seed(estimator.random_state)
 
 
 def check_number(n_clusters: Any, fusion: str) -> None:
@@ -66,6 +68,17 @@ def check_min_cluster_size(size: Any, fusion: str) -> None:
         raise ValueError(f"min_cluster_size must be None or an integer of at least 1, got {size!r}.")
     if fusion != "adaptive":
         raise ValueError(f"min_cluster_size needs fusion='adaptive', got fusion={fusion!r}: leave it at None.")
+
+
+def check_seed(random_state: Any) -> None:
+    """Accept what scikit-learn takes as a seed."""
+    try:
+        check_random_state(random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "random_state must be None, an integer from 0 to 2**32 - 1 or a RandomState instance, "
+            f"got {random_state!r}."
+        ) from error
 
 
 def is_range(n_clusters: Any) -> bool:
