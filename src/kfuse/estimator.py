@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import copy
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -194,6 +195,7 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
             result = self._fit_weighted(data, weight)
             samples = None if self._is_precomputed() else features.own_copy(data, X)  # predict takes distances then
 
+        self._parameters = SimpleNamespace(**self.get_params(deep=False))
         self.natural_value_, self.n_neighbors_ = result.natural_value, result.n_neighbors
         self.reverse_neighbor_counts_ = result.reverse_counts
         self.density_ = result.density
@@ -253,14 +255,15 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         """Cut the tree, and label the samples."""
         from kfuse.core.order import labels_by_size  # noqa: PLC0415 - numba is slow to import
 
-        labels_noise = self.outliers == "label"
-        if self.min_cluster_size in (None, 1):
+        used = self._used
+        labels_noise = used.outliers == "label"
+        if used.min_cluster_size in (None, 1):
             clusters = self.tree_.cut(min(n_clusters, self.tree_.most_clusters))
         else:
-            clusters = self.tree_.cut_large(n_clusters, self.min_cluster_size, exact=exact, drop=labels_noise)
+            clusters = self.tree_.cut_large(n_clusters, used.min_cluster_size, exact=exact, drop=labels_noise)
         found = int(clusters.max()) + 1
         if exact and found < n_clusters:
-            warnings.warn(why_fewer(self.tree_, n_clusters, found, self.min_cluster_size), stacklevel=3)
+            warnings.warn(why_fewer(self.tree_, n_clusters, found, used.min_cluster_size), stacklevel=3)
         self.labels_, self._division = clusters, Division(np.where(clusters == NOISE, found, clusters), found)
         self.n_clusters_ = found
         if labels_noise:
@@ -288,7 +291,7 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
             The cluster of each new sample.
         """
         check_is_fitted(self, "tree_")
-        if self.outliers == "label" and self.fusion == "adaptive":
+        if self._used.outliers == "label" and self._used.fusion == "adaptive":
             return self._labels_of_new(self._nearby(X))
         return self.labels_[self._nearest(self._checked(X, reset=False), self._execution())]
 
@@ -299,10 +302,11 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         return samples
 
     def _is_precomputed(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
+        return parameters.is_precomputed(self.metric)
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> Any:
-        check = distances.check_distances if self._is_precomputed() else features.check_features
+        metric = self.metric if reset else self._used.metric
+        check = distances.check_distances if parameters.is_precomputed(metric) else features.check_features
         return check(self, X, reset=reset)
 
     def _number_of_clusters(self) -> int:
@@ -336,11 +340,11 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
 
         execution = self._execution()
         if self.fusion == "adaptive":  # which drops the neighbours on the way
-            result = adaptive.fit(self._neighbor_table(data, execution), execution, weight)
+            result = adaptive.fit(self._neighbor_table(data, execution, self), execution, weight)
             if result.n_missing:
                 warnings.warn(what_is_missing(result, int(np.diff(data.indptr).min())), stacklevel=4)
             return result
-        neighbors = self._neighbor_table(data, execution)
+        neighbors = self._neighbor_table(data, execution, self)
         result = paper.fit(neighbors, execution)
         if self._is_precomputed() or weight is not None:
             result = result._replace(around=find_surroundings(neighbors, result.n_neighbors))
@@ -352,13 +356,15 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
 
         return Execution(number_of_threads(self.n_jobs), ProgressBar() if self.verbose else Progress())
 
-    def _neighbor_table(self, data: Any, execution: Execution) -> NeighborTable:
+    def _neighbor_table(self, data: Any, execution: Execution, used: Any = None) -> NeighborTable:
+        """Return the neighbours of samples, searched with the parameters of the fit or with those given."""
         from kfuse.core.search import NeighborTable, choose_search  # noqa: PLC0415
 
-        seed = int(check_random_state(self.random_state).randint(2**31)) if self.neighbors == "approximate" else 0
+        used = self._used if used is None else used
+        seed = int(check_random_state(used.random_state).randint(2**31)) if used.neighbors == "approximate" else 0
         with execution.progress.stage("order"):
-            steps = self.fusion == "adaptive"
-            search = choose_search(data, self.metric, self.neighbors, execution, seed, steps=steps)
+            steps = used.fusion == "adaptive"
+            search = choose_search(data, used.metric, used.neighbors, execution, seed, steps=steps)
         return NeighborTable(search, execution)
 
     def _repr_html_inner(self) -> str:

@@ -95,6 +95,11 @@ class MembershipMixin:
         def __getattr__(self, name: str) -> Any: ...
 
     @property
+    def _used(self) -> Any:
+        """The parameters of the fit, which `set_params` may have changed since; pickles of before do not have them."""
+        return vars(self).get("_parameters", self)
+
+    @property
     def probabilities_(self) -> NDArray[np.float64]:
         """The membership of each sample in its own cluster, from 0 to 1; 0 for noise."""
         check_is_fitted(self, "tree_")
@@ -124,7 +129,7 @@ class MembershipMixin:
     def outlier_mask_(self) -> NDArray[np.bool_]:
         """True for samples that are noise."""
         check_is_fitted(self, "tree_")
-        return self._left_out if self.fusion == "paper" else self.outlier_scores_ > 0.5
+        return self._left_out if self._used.fusion == "paper" else self.outlier_scores_ > 0.5
 
     @property
     def exemplars_(self) -> list[NDArray[np.intp]]:
@@ -209,7 +214,7 @@ class MembershipMixin:
     def _labels_of_new(self, new: Nearby) -> NDArray[np.intp]:
         """Label new samples like the nearest sample of the fit, or as noise if they are."""
         labels: NDArray[np.intp] = self.labels_[new.nearest]
-        if self.outliers == "assign" or self.fusion == "paper":
+        if self._used.outliers == "assign" or self._used.fusion == "paper":
             return labels
         clusters = self._division.clusters[new.nearest]
         is_noise = (self._scores(new.levels, clusters) > 0.5) & ~new.is_known
@@ -232,7 +237,7 @@ class MembershipMixin:
         found, n_clusters = self._memberships(), self.n_clusters_
         scores = np.minimum(scores, CERTAIN)[:, None]
         shares = average(found.node[places], found.of_nodes)
-        if self.outliers == "assign":
+        if self._used.outliers == "assign":
             return (1.0 - scores) * lead(shares[:, :n_clusters], labels)
         shares *= 1.0 - scores
         shares[:, n_clusters:] += scores
@@ -302,7 +307,7 @@ class MembershipMixin:
 
         data, around = self._checked(X, reset=False), self._surroundings()
         if self._found.nearby is None:
-            self._found.nearby = PlacesNearby(self._fit_X, self.metric, around.first)
+            self._found.nearby = PlacesNearby(self._fit_X, self._used.metric, around.first)
         found = self._found.nearby.query(data, around.indices.shape[1] + 1)
         nearest: NDArray[np.intp] = self._nearest(data)
         is_known = found.distances[:, 0] == 0 if self._fit_X is None else (self._fit_X[nearest] == data).all(axis=1)

@@ -29,7 +29,7 @@ def check_parameters(estimator: BaseEstimator) -> None:
             f"neighbors='kd_tree' works with the metrics 'euclidean' and 'cosine', not with {estimator.metric!r}: "
             "use neighbors='auto'."
         )
-    if estimator.neighbors == "approximate" and isinstance(estimator.metric, str) and estimator.metric == "precomputed":
+    if estimator.neighbors == "approximate" and is_precomputed(estimator.metric):
         raise ValueError(
             "neighbors='approximate' searches among features, but with metric='precomputed' there are distances only: "
             "use neighbors='auto'."
@@ -120,6 +120,11 @@ def is_whole(value: Any) -> bool:
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+
+
+def is_precomputed(metric: Any) -> bool:
+    """Return whether the input has distances in place of features."""
+    return isinstance(metric, str) and metric == "precomputed"
 
 
 def check_metric(metric: Any) -> None:
