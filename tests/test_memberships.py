@@ -49,6 +49,7 @@ def assert_consistent(model, X):
 
 @given(samples(), st.sampled_from(["assign", "label"]), st.integers(1, 6))
 @settings(max_examples=repeats(60), deadline=None)
+@pytest.mark.filterwarnings("ignore:Of .* clusters, .* all noise")
 def test_the_largest_membership_is_the_label_for_every_cut(X, outliers, n_clusters):
     model = KFuse(outliers=outliers).fit(X)
     assert_consistent(model, X)
@@ -68,10 +69,22 @@ def test_new_samples_are_told_the_same_as_predicted(X, seed):
         np.testing.assert_array_equal(shares.argmax(axis=1), np.where(predicted < 0, model.n_clusters_, predicted))
 
 
-def test_memberships_that_are_negligible_do_not_count_as_noise():
+def moons_before_a_background():
     noise = np.random.default_rng(0).uniform(-2, 3, (100, 2))
-    X = np.vstack([make_moons(500, noise=0.08, random_state=0)[0], noise])
-    model = KFuse(outliers="label").fit(X).at(12)
+    return np.vstack([make_moons(500, noise=0.08, random_state=0)[0], noise])
+
+
+def test_clusters_that_are_all_noise_are_reported():
+    with pytest.warns(UserWarning, match="Of 12 clusters, 1 is all noise, so that 11 remain: use outliers='assign'"):
+        model = KFuse(12, outliers="label").fit(moons_before_a_background())
+    assert model.n_clusters_ == 11
+    KFuse(outliers="label").fit(moons_before_a_background())  # the number is found, so nothing is missing
+
+
+@pytest.mark.filterwarnings("ignore:Of 12 clusters, 1 is all noise")
+def test_memberships_that_are_negligible_do_not_count_as_noise():
+    X = moons_before_a_background()
+    model = KFuse(12, outliers="label").fit(X)
     np.testing.assert_allclose(model._memberships().of_nodes.sum(axis=1), 1, atol=1e-12)
     assert_consistent(model, X)
 

@@ -25,7 +25,10 @@ from tests.strategies import SEEDS, rounded_samples, samples, untied, untied_sam
 
 FUSIONS = ["adaptive", "paper"]
 
-pytestmark = pytest.mark.filterwarnings("ignore:The data has .* (sub-cluster|distinct sample)")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The data has .* (sub-cluster|distinct sample)"),
+    pytest.mark.filterwarnings("ignore:Of .* clusters, .* all noise"),
+]
 
 
 def number(X, wanted):

@@ -59,7 +59,8 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         How to label outliers: "assign" keeps them in the cluster that they merged into, "label" labels them as noise,
         -1. Noise is sparser than clusters are: there are more than twice as many samples of so low a density as the
         tails of Gaussian clusters would have, so heavier tails count as noise in part. With ``fusion="paper"``, it is
-        what Algorithm 2 leaves out.
+        what Algorithm 2 leaves out. Where all samples of a cluster are noise, there are fewer clusters than asked
+        for, and a warning says so.
     n_jobs : int or None, default=None
         The number of threads; None and -1 mean all cores. The result is the same for each.
     random_state : int, RandomState instance or None, default=None
@@ -270,6 +271,8 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
             self.labels_ = labels_by_size(np.where(self.outlier_mask_, NOISE, clusters), self.tree_.sample_weight)
             self._division = self._division.renumbered(self.labels_)
             self.n_clusters_ = self._division.n_clusters
+            if exact and self.n_clusters_ < found:
+                warnings.warn(why_noise(found, self.n_clusters_), stacklevel=3)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
@@ -391,6 +394,15 @@ def why_fewer(tree: FusionTree, wanted: int, found: int, min_cluster_size: int |
     if found < tree.most_clusters:
         what = f"{counted(found, 'part')} of {min_cluster_size} or more samples"
     return f"The data has {what}, so there {there_are} instead of {wanted}."
+
+
+def why_noise(wanted: int, found: int) -> str:
+    """Say that all samples of some clusters are noise."""
+    lost, remain = wanted - found, "remains" if found == 1 else "remain"
+    return (
+        f"Of {wanted} clusters, {lost} {'is' if lost == 1 else 'are'} all noise, so that {found} {remain}: use "
+        "outliers='assign' to keep all of them, or ask for fewer."
+    )
 
 
 def what_is_missing(result: Result, n_given: int) -> str:
