@@ -208,6 +208,52 @@ def test_every_cut_has_its_own():
     np.testing.assert_array_equal(model.labels_, KFuse(2).fit_predict(X))
 
 
+def some_without_weight():
+    """Samples, of which four have no weight: two are far away, and one is identical to another sample."""
+    X = np.vstack([make_blobs(200, centers=2, random_state=0)[0], [[50.0, 50.0]]])
+    X[3], X[50] = X[4], [1e3, 1e3]
+    weights = np.ones(201)
+    weights[[3, 50, 51, 200]] = 0
+    return X, weights
+
+
+@pytest.mark.parametrize("fusion", ["adaptive", "paper"])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "precomputed"])
+@pytest.mark.parametrize("outliers", ["assign", "label"])
+def test_samples_without_weight_are_told_what_new_ones_are(outliers, metric, fusion):
+    X, weights = some_without_weight()
+    data = pairwise_distances(X) if metric == "precomputed" else X
+    model = KFuse(2, outliers=outliers, metric=metric, fusion=fusion).fit(data, sample_weight=weights)
+    assert_consistent(model, data)
+    np.testing.assert_allclose(model.memberships_, model.predict_proba(data), atol=1e-12)
+    assert all((weights[indices] > 0).all() for indices in model.exemplars_)
+    assert (model.outlier_scores_[[50, 200]] > 0.9).all()
+    if fusion == "adaptive":
+        np.testing.assert_array_equal(model.labels_[[50, 200]] == -1, outliers == "label")
+        assert (model.density_[[50, 200]] < 0.1).all()
+    np.testing.assert_array_equal(model.at(3).labels_, model.at(3).predict(data))
+    assert_same_after_pickling(model, data)
+
+
+@pytest.mark.parametrize("outliers", ["assign", "label"])
+def test_samples_of_a_graph_without_weight_are_told_what_new_ones_are(outliers):
+    X, weights = some_without_weight()
+    graph, without = kneighbors_graph(X, 100, mode="distance"), weights == 0
+    model = KFuse(2, metric="precomputed", outliers=outliers).fit(graph, sample_weight=weights)
+    np.testing.assert_array_equal(model.labels_[without], model.predict(graph[without]))
+    np.testing.assert_array_equal(model.memberships_[without], model.predict_proba(graph[without]))
+    np.testing.assert_array_equal(model.outlier_scores_[without], model.score_outliers(graph[without]))
+    np.testing.assert_allclose(np.log(model.density_[without]), model.score_samples(graph[without]), atol=1e-12)
+
+
+def test_samples_without_weight_are_no_exemplars():
+    X = np.arange(20.0)[:, None] ** 2
+    weights = np.ones(20)
+    weights[::2] = 0
+    for exemplars in KFuse(10).fit(X, sample_weight=weights).exemplars_:
+        assert (weights[exemplars] > 0).all()
+
+
 @pytest.mark.parametrize("name", ["probabilities_", "outlier_scores_", "outlier_mask_", "exemplars_"])
 def test_before_a_fit_there_is_nothing(name):
     assert not hasattr(KFuse(), name)

@@ -165,8 +165,10 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
             Here for scikit-learn's conventions.
         sample_weight : array-like of shape (n_samples,), default=None
             How many times each sample counts, not necessarily a whole number; only the ratios of weights matter.
-            Samples of weight zero take no part, and are labelled as `predict` labels new ones. With
-            ``fusion="paper"``, weights are whole numbers.
+            Samples of weight zero take no part, and are told what new ones are: their labels, memberships, outlier
+            scores and densities are those that `predict`, `predict_proba`, `score_outliers` and `score_samples` give;
+            the rest is that of the nearest sample with a weight. With ``fusion="paper"``, weights are whole numbers,
+            and `density_` is that of the nearest sample, too.
 
         Returns
         -------
@@ -207,6 +209,8 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         number = self._number_of_clusters()
         # The neighbours of distances and of weighted samples cannot be found again from the samples alone.
         self._found = Found(result.around if samples is None or weight is not None else None, result.levels, number)
+        if weight is not None and weighted is not None:
+            self._measure_as_new(data, np.flatnonzero(weight == 0))
         return self._divide(number, exact=not parameters.is_auto(self.n_clusters))
 
     def cut(self, n_clusters: int) -> NDArray[np.intp]:
@@ -268,11 +272,16 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         self.labels_, self._division = clusters, Division(np.where(clusters == NOISE, found, clusters), found)
         self.n_clusters_ = found
         if labels_noise:
-            self.labels_ = labels_by_size(np.where(self.outlier_mask_, NOISE, clusters), self.tree_.sample_weight)
+            is_noise, as_new = self.outlier_mask_.copy(), self._found.as_new
+            if as_new is not None:  # only samples with a weight tell which clusters there are
+                is_noise[as_new.samples] = is_noise[as_new.nearby.nearest]
+            self.labels_ = labels_by_size(np.where(is_noise, NOISE, clusters), self.tree_.sample_weight)
             self._division = self._division.renumbered(self.labels_)
             self.n_clusters_ = self._division.n_clusters
             if exact and self.n_clusters_ < found:
                 warnings.warn(why_noise(found, self.n_clusters_), stacklevel=3)
+            if as_new is not None:
+                self.labels_[as_new.samples] = self._labels_of_new(as_new.nearby)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
