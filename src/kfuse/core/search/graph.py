@@ -30,7 +30,7 @@ class GraphSearch(NeighborSearch):
             s = "" if self.most_neighbors == 1 else "s"
             raise ValueError(
                 f"The precomputed graph has only {self.most_neighbors} distinct neighbour{s} for sample {sample}, but "
-                f"this data may need {k}{remedy(self.most_neighbors, n_given, k)}."
+                f"this data needs about {k}{remedy(self.most_neighbors, n_given, k)}."
             )
         positions = self.distances.indptr[rows][:, None] + np.arange(k)
         return NeighborBlock(rows, self._indices[positions], self._data[positions])
