@@ -35,7 +35,7 @@ def test_the_clearest_number_in_a_range_is_taken():
 
 @given(samples(), st.integers(2, 30), st.sampled_from(["assign", "label"]), st.sampled_from(["auto", 2, 3, (2, 4)]))
 @settings(max_examples=repeats(80), deadline=None)
-@pytest.mark.filterwarnings("ignore:The data has")
+@pytest.mark.filterwarnings("ignore:The data has", "ignore:Of .* clusters, .* all noise")
 def test_clusters_are_large_enough(X, size, outliers, n_clusters):
     if len(X) < max(size, 2):
         return

@@ -101,6 +101,25 @@ def test_outliers_can_be_labelled():
     np.testing.assert_array_equal(labelled.predict(X), labelled.labels_)
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"outliers": "label"},
+        {"fusion": "paper"},
+        {"metric": "precomputed"},
+        {"metric": "cosine"},
+        {"min_cluster_size": 60},
+    ],
+)
+def test_parameters_changed_after_a_fit_count_from_the_next_one(changed):
+    X = np.vstack([X_IRIS, [[50.0, 0.0, 0.0, 0.0], [0.0, 90.0, 0.0, 0.0]]])
+    model, expected = KFuse(3).fit(X).set_params(**changed), KFuse(3).fit(X)
+    np.testing.assert_array_equal(model.predict(X), expected.labels_)
+    np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
+    np.testing.assert_array_equal(model.outlier_mask_, expected.outlier_mask_)
+    np.testing.assert_array_equal(model.cut(5), expected.cut(5))
+
+
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan", "seuclidean", "canberra"])
 def test_predict_gives_the_labels_of_the_fit(metric):
     X = np.unique(X_IRIS, axis=0)

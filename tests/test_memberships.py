@@ -49,6 +49,7 @@ def assert_consistent(model, X):
 
 @given(samples(), st.sampled_from(["assign", "label"]), st.integers(1, 6))
 @settings(max_examples=repeats(60), deadline=None)
+@pytest.mark.filterwarnings("ignore:Of .* clusters, .* all noise")
 def test_the_largest_membership_is_the_label_for_every_cut(X, outliers, n_clusters):
     model = KFuse(outliers=outliers).fit(X)
     assert_consistent(model, X)
@@ -66,6 +67,26 @@ def test_new_samples_are_told_the_same_as_predicted(X, seed):
         if outliers == "label":
             shares = np.column_stack([shares, 1 - shares.sum(axis=1)])
         np.testing.assert_array_equal(shares.argmax(axis=1), np.where(predicted < 0, model.n_clusters_, predicted))
+
+
+def moons_before_a_background():
+    noise = np.random.default_rng(0).uniform(-2, 3, (100, 2))
+    return np.vstack([make_moons(500, noise=0.08, random_state=0)[0], noise])
+
+
+def test_clusters_that_are_all_noise_are_reported():
+    with pytest.warns(UserWarning, match="Of 12 clusters, 1 is all noise, so that 11 remain: use outliers='assign'"):
+        model = KFuse(12, outliers="label").fit(moons_before_a_background())
+    assert model.n_clusters_ == 11
+    KFuse(outliers="label").fit(moons_before_a_background())  # the number is found, so nothing is missing
+
+
+@pytest.mark.filterwarnings("ignore:Of 12 clusters, 1 is all noise")
+def test_memberships_that_are_negligible_do_not_count_as_noise():
+    X = moons_before_a_background()
+    model = KFuse(12, outliers="label").fit(X)
+    np.testing.assert_allclose(model._memberships().of_nodes.sum(axis=1), 1, atol=1e-12)
+    assert_consistent(model, X)
 
 
 @pytest.mark.parametrize("metric", ["cosine", "manhattan", "mahalanobis", "canberra"])
@@ -185,6 +206,50 @@ def test_every_cut_has_its_own():
     assert (other.n_clusters_, model.n_clusters_) == (4, 2)
     np.testing.assert_allclose(other.predict_proba(X), KFuse(4).fit(X).predict_proba(X), atol=1e-12)
     np.testing.assert_array_equal(model.labels_, KFuse(2).fit_predict(X))
+
+
+def some_without_weight():
+    """Samples, of which four have no weight: two are far away, and one is identical to another sample."""
+    X = np.vstack([make_blobs(200, centers=2, random_state=0)[0], [[50.0, 50.0]]])
+    X[3], X[50] = X[4], [1e3, 1e3]
+    weights = np.ones(201)
+    weights[[3, 50, 51, 200]] = 0
+    return X, weights
+
+
+@pytest.mark.parametrize("fusion", ["adaptive", "paper"])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "precomputed"])
+@pytest.mark.parametrize("outliers", ["assign", "label"])
+def test_samples_without_weight_are_told_what_new_ones_are(outliers, metric, fusion):
+    X, weights = some_without_weight()
+    data = pairwise_distances(X) if metric == "precomputed" else X
+    model = KFuse(2, outliers=outliers, metric=metric, fusion=fusion).fit(data, sample_weight=weights)
+    assert_consistent(model, data)
+    np.testing.assert_allclose(model.memberships_, model.predict_proba(data), atol=1e-12)
+    assert all((weights[indices] > 0).all() for indices in model.exemplars_)
+    assert (model.outlier_scores_[[50, 200]] > 0.9).all()
+    if fusion == "adaptive":
+        np.testing.assert_array_equal(model.labels_[[50, 200]] == -1, outliers == "label")
+        assert (model.density_[[50, 200]] < 0.1).all()
+    np.testing.assert_array_equal(model.at(3).labels_, model.at(3).predict(data))
+    assert_same_after_pickling(model, data)
+
+
+@pytest.mark.parametrize("outliers", ["assign", "label"])
+def test_samples_of_a_graph_without_weight_are_told_what_new_ones_are(outliers):
+    X, weights = some_without_weight()
+    graph, without = kneighbors_graph(X, 100, mode="distance"), weights == 0
+    model = KFuse(2, metric="precomputed", outliers=outliers).fit(graph, sample_weight=weights)
+    np.testing.assert_array_equal(model.labels_[without], model.predict(graph[without]))
+    np.testing.assert_array_equal(model.memberships_[without], model.predict_proba(graph[without]))
+    np.testing.assert_array_equal(model.outlier_scores_[without], model.score_outliers(graph[without]))
+    np.testing.assert_allclose(np.log(model.density_[without]), model.score_samples(graph[without]), atol=1e-12)
+
+
+def test_samples_without_weight_are_no_exemplars():
+    X = np.repeat(np.arange(10.0)[:, None] ** 2, 2, axis=0)
+    exemplars = KFuse(10).fit(X, sample_weight=np.tile([0, 1], 10)).exemplars_
+    assert sorted(np.concatenate(exemplars)) == list(range(1, 20, 2))
 
 
 @pytest.mark.parametrize("name", ["probabilities_", "outlier_scores_", "outlier_mask_", "exemplars_"])

@@ -3,6 +3,7 @@
 import sys
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.cluster.hierarchy import dendrogram, fcluster, is_valid_linkage
 from sklearn.datasets import load_iris
@@ -67,8 +68,21 @@ def test_one_leaf():
 
 
 def test_cut_refuses_no_clusters(model):
-    with pytest.raises(ValueError, match="n_clusters must be at least 1, got 0"):
-        model.tree_.cut(0)
+    for bad in (0, "auto", 2.0, None):
+        with pytest.raises(ValueError, match=f"n_clusters must be an integer of at least 1, got {bad!r}"):
+            model.tree_.cut(bad)
+    with pytest.raises(ValueError, match="n_clusters must be an integer of at least 1, got 'auto'"):
+        KFuse().fit(load_iris().data).tree_.cut_large("auto", 5)
+
+
+def test_a_cut_into_more_clusters_than_there_are_tells_so(model):
+    most = model.tree_.most_clusters
+    with pytest.warns(UserWarning, match=f"The tree has at most {most} clusters, fewer than the {most + 1} asked for"):
+        labels = model.tree_.cut(most + 1)
+    np.testing.assert_array_equal(labels, model.tree_.cut(most))
+    with pytest.warns(UserWarning, match="sub-clusters, so there are") as warned:
+        model.cut(most + 1)
+    assert len(warned) == 1
 
 
 def test_labels_go_by_size_then_by_first_sample():
@@ -81,8 +95,13 @@ def test_suggest_refuses_no_suggestions():
 
 
 def test_frame_says_what_to_install(model, monkeypatch):
+    expected = model.tree_.to_frame()
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="to_frame needs pandas: pip install pandas"):
+    frame = model.tree_.to_frame()
+    assert isinstance(frame, pl.DataFrame)
+    assert frame.to_dict(as_series=False) == expected.to_dict("list")
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(ImportError, match="to_frame gives a data frame: pip install pandas, or pip install polars"):
         model.tree_.to_frame()
 
 

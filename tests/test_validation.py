@@ -120,6 +120,8 @@ BAD_PARAMETERS = {
     "verbose as a word": ({"verbose": "yes"}, "verbose must be True or False, got 'yes'"),
     "verbose as nothing": ({"verbose": None}, "verbose must be True or False, got None"),
     "verbose below nothing": ({"verbose": -1}, "verbose must be True or False, got -1"),
+    "a letter as a seed": ({"random_state": "a"}, "random_state must be None, an integer .*, got 'a'"),
+    "a seed below zero": ({"random_state": -1}, "random_state must be None, an integer from 0 .*, got -1"),
     "no threads": ({"n_jobs": 0}, "n_jobs must be .*0"),
     "a fraction of threads": ({"n_jobs": 1.5}, "n_jobs must be .*1.5"),
 }

@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import coo_array, csr_array
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score, pairwise_distances
-from sklearn.neighbors import kneighbors_graph
+from sklearn.neighbors import kneighbors_graph, radius_neighbors_graph
 
 from kfuse import KFuse
 
@@ -52,6 +52,12 @@ BAD_DISTANCES = {
     "not square": (np.zeros((3, 4)), r"square matrix.*\(3, 4\)"),
     "negative": (np.array([[0.0, -1.0], [-1.0, 0.0]]), r"X\[0, 1\] is -1"),
     "not symmetric": (np.array([[0.0, 1.0], [2.0, 0.0]]), r"X\[0, 1\] is 1.0 and X\[1, 0\] is 2.0"),
+    "a diagonal that is not zero": (
+        np.array([[1.0, 3.0], [3.0, 1.0]]),
+        r"X\[0, 0\] is 1.0: .*np.fill_diagonal\(X, 0\)",
+    ),
+    "similarities": (np.array([[1.0, 0.2], [0.2, 1.0]]), "looks like similarities.*: pass distances"),
+    "correlations": (np.array([[1.0, -0.2], [-0.2, 1.0]]), "looks like similarities"),
     "nan": (np.array([[0.0, np.nan], [np.nan, 0.0]]), "NaN"),
     "graph with nan": (graph_with(np.nan), r"NaN or infinity.*\(1, 1\)"),
     "graph with a negative distance": (graph_with(-1.0), r"negative distance.*\(1, 1\)"),
@@ -112,8 +118,50 @@ def test_a_graph_with_a_few_neighbours_is_clustered_with_what_it_has(n_features)
     assert model.n_neighbors_ == 8
 
 
+@pytest.mark.parametrize("n_given", [1, 2, 3, 5, 7])
+def test_following_the_advice_for_too_few_neighbours_once_suffices(n_given):
+    X, _ = make_blobs(300, centers=4, random_state=1)
+    noun = "neighbour" if n_given == 1 else "neighbours"
+    with pytest.raises(ValueError, match=f"only {n_given} distinct {noun} for sample 0") as raised:
+        KFuse(metric="precomputed").fit(kneighbors_graph(X, n_given, mode="distance"))
+    told = int(re.search(r"n_neighbors=(\d+) or more", str(raised.value))[1])
+    KFuse(metric="precomputed").fit(kneighbors_graph(X, told, mode="distance"))  # a warning would be an error
+
+
+def test_a_radius_graph_with_a_lonely_sample_needs_more_than_one_neighbour():
+    X = np.vstack([make_blobs(300, centers=4, random_state=1)[0], [[100.0, 100.0]]])
+    with pytest.raises(ValueError, match=r"only 0 distinct neighbours for sample 300, .* n_neighbors=32 or more"):
+        KFuse(metric="precomputed").fit(radius_neighbors_graph(X, 3.0, mode="distance"))
+
+
+FILLED = "identical samples fill the lists of {}, so build the graph on the distinct samples, with n_neighbors={}"
+
+
+def test_lists_full_of_identical_samples_are_told():
+    X = np.round(make_blobs(2000, centers=5, random_state=0)[0])
+    for n_given, n_distinct in ((64, 0), (100, 3)):
+        with pytest.raises(ValueError, match=f"only {n_distinct} distinct .* {FILLED.format(n_given, 32)}"):
+            KFuse(metric="precomputed").fit(kneighbors_graph(X, n_given, mode="distance"))
+    with pytest.warns(UserWarning, match=f"has 8 distinct neighbours per sample.* {FILLED.format(300, 9)}"):
+        KFuse(metric="precomputed").fit(kneighbors_graph(X, 300, mode="distance"))
+    distinct, counts = np.unique(X, axis=0, return_counts=True)
+    graph = kneighbors_graph(distinct, 32, mode="distance")
+    model, expected = KFuse(metric="precomputed").fit(graph, sample_weight=counts), KFuse().fit(X)
+    assert model.n_clusters_ == expected.n_clusters_
+
+
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok"])
 def test_graphs_in_formats_that_store_no_zeros(form):
     graph = kneighbors_graph(X_IRIS, 60, mode="distance")
     expected = KFuse(2, metric="precomputed").fit(graph).labels_
     np.testing.assert_array_equal(KFuse(2, metric="precomputed").fit(graph.asformat(form)).labels_, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rounding_may_leave_a_diagonal_that_is_not_zero(dtype):
+    X = X_IRIS.astype(dtype)
+    squares = (X * X).sum(axis=1)
+    distances = np.sqrt(np.maximum(squares[:, None] + squares - 2 * X @ X.T, 0))
+    distances[np.diag_indices(150)] = np.sqrt(np.finfo(dtype).eps) * X.max()
+    distances = np.maximum(distances, distances.T)
+    assert KFuse(2, metric="precomputed").fit(distances).n_clusters_ == 2

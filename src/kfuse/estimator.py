@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import copy
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,7 +59,8 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         How to label outliers: "assign" keeps them in the cluster that they merged into, "label" labels them as noise,
         -1. Noise is sparser than clusters are: there are more than twice as many samples of so low a density as the
         tails of Gaussian clusters would have, so heavier tails count as noise in part. With ``fusion="paper"``, it is
-        what Algorithm 2 leaves out.
+        what Algorithm 2 leaves out. Where all samples of a cluster are noise, there are fewer clusters than asked
+        for, and a warning says so.
     n_jobs : int or None, default=None
         The number of threads; None and -1 mean all cores. The result is the same for each.
     random_state : int, RandomState instance or None, default=None
@@ -163,8 +165,10 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
             Here for scikit-learn's conventions.
         sample_weight : array-like of shape (n_samples,), default=None
             How many times each sample counts, not necessarily a whole number; only the ratios of weights matter.
-            Samples of weight zero take no part, and are labelled as `predict` labels new ones. With
-            ``fusion="paper"``, weights are whole numbers.
+            Samples of weight zero take no part, and are told what new ones are: their labels, memberships, outlier
+            scores and densities are those that `predict`, `predict_proba`, `score_outliers` and `score_samples` give;
+            the rest is that of the nearest sample with a weight. With ``fusion="paper"``, weights are whole numbers,
+            and `density_` is that of the nearest sample, too.
 
         Returns
         -------
@@ -194,14 +198,7 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
             result = self._fit_weighted(data, weight)
             samples = None if self._is_precomputed() else features.own_copy(data, X)  # predict takes distances then
 
-        if result.n_missing:
-            n_needed = result.n_neighbors + result.n_missing
-            warnings.warn(
-                f"The precomputed graph has {counted(result.n_neighbors, 'distinct neighbour')} per sample, but this "
-                f"data needs about {n_needed}, so that the clusters may differ from those of a larger graph: build it "
-                f"with n_neighbors={n_needed} or more.",
-                stacklevel=2,
-            )
+        self._parameters = SimpleNamespace(**self.get_params(deep=False))
         self.natural_value_, self.n_neighbors_ = result.natural_value, result.n_neighbors
         self.reverse_neighbor_counts_ = result.reverse_counts
         self.density_ = result.density
@@ -212,6 +209,8 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         number = self._number_of_clusters()
         # The neighbours of distances and of weighted samples cannot be found again from the samples alone.
         self._found = Found(result.around if samples is None or weight is not None else None, result.levels, number)
+        if weight is not None and weighted is not None:
+            self._measure_as_new(data, np.flatnonzero(weight == 0))
         return self._divide(number, exact=not parameters.is_auto(self.n_clusters))
 
     def cut(self, n_clusters: int) -> NDArray[np.intp]:
@@ -261,25 +260,34 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         """Cut the tree, and label the samples."""
         from kfuse.core.order import labels_by_size  # noqa: PLC0415 - numba is slow to import
 
-        labels_noise = self.outliers == "label"
-        if self.min_cluster_size in (None, 1):
-            clusters = self.tree_.cut(n_clusters)
+        used = self._used
+        labels_noise = used.outliers == "label"
+        if used.min_cluster_size in (None, 1):
+            clusters = self.tree_.cut(min(n_clusters, self.tree_.most_clusters))
         else:
-            clusters = self.tree_.cut_large(n_clusters, self.min_cluster_size, exact=exact, drop=labels_noise)
+            clusters = self.tree_.cut_large(n_clusters, used.min_cluster_size, exact=exact, drop=labels_noise)
         found = int(clusters.max()) + 1
         if exact and found < n_clusters:
-            warnings.warn(why_fewer(self.tree_, n_clusters, found, self.min_cluster_size), stacklevel=3)
+            warnings.warn(why_fewer(self.tree_, n_clusters, found, used.min_cluster_size), stacklevel=3)
         self.labels_, self._division = clusters, Division(np.where(clusters == NOISE, found, clusters), found)
         self.n_clusters_ = found
         if labels_noise:
-            self.labels_ = labels_by_size(np.where(self.outlier_mask_, NOISE, clusters), self.tree_.sample_weight)
+            is_noise, as_new = self.outlier_mask_.copy(), self._found.as_new
+            if as_new is not None:  # only samples with a weight tell which clusters there are
+                is_noise[as_new.samples] = is_noise[as_new.nearby.nearest]
+            self.labels_ = labels_by_size(np.where(is_noise, NOISE, clusters), self.tree_.sample_weight)
             self._division = self._division.renumbered(self.labels_)
             self.n_clusters_ = self._division.n_clusters
+            if exact and self.n_clusters_ < found:
+                warnings.warn(why_noise(found, self.n_clusters_), stacklevel=3)
+            if as_new is not None:
+                self.labels_[as_new.samples] = self._labels_of_new(as_new.nearby)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
         """Label new samples like the nearest sample of the fit; a sample of the fit gets its own label.
 
+        With ``fusion="paper"``, identical samples may have different labels; then each gets the label of the first.
         With ``outliers="label"``, new samples whose outlier score is above 0.5 are noise, -1. The first call builds a
         search, which the model keeps for the next ones; it is not part of a pickle. New samples are searched in blocks,
         on `n_jobs` threads, with a progress bar if `verbose`.
@@ -295,7 +303,7 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
             The cluster of each new sample.
         """
         check_is_fitted(self, "tree_")
-        if self.outliers == "label" and self.fusion == "adaptive":
+        if self._used.outliers == "label" and self._used.fusion == "adaptive":
             return self._labels_of_new(self._nearby(X))
         return self.labels_[self._nearest(self._checked(X, reset=False), self._execution())]
 
@@ -306,10 +314,11 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         return samples
 
     def _is_precomputed(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
+        return parameters.is_precomputed(self.metric)
 
     def _checked(self, X: ArrayLike, *, reset: bool) -> Any:
-        check = distances.check_distances if self._is_precomputed() else features.check_features
+        metric = self.metric if reset else self._used.metric
+        check = distances.check_distances if parameters.is_precomputed(metric) else features.check_features
         return check(self, X, reset=reset)
 
     def _number_of_clusters(self) -> int:
@@ -343,8 +352,11 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
 
         execution = self._execution()
         if self.fusion == "adaptive":  # which drops the neighbours on the way
-            return adaptive.fit(self._neighbor_table(data, execution), execution, weight)
-        neighbors = self._neighbor_table(data, execution)
+            result = adaptive.fit(self._neighbor_table(data, execution, self), execution, weight)
+            if result.n_missing:
+                warnings.warn(what_is_missing(result, int(np.diff(data.indptr).min())), stacklevel=4)
+            return result
+        neighbors = self._neighbor_table(data, execution, self)
         result = paper.fit(neighbors, execution)
         if self._is_precomputed() or weight is not None:
             result = result._replace(around=find_surroundings(neighbors, result.n_neighbors))
@@ -356,13 +368,15 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
 
         return Execution(number_of_threads(self.n_jobs), ProgressBar() if self.verbose else Progress())
 
-    def _neighbor_table(self, data: Any, execution: Execution) -> NeighborTable:
+    def _neighbor_table(self, data: Any, execution: Execution, used: Any = None) -> NeighborTable:
+        """Return the neighbours of samples, searched with the parameters of the fit or with those given."""
         from kfuse.core.search import NeighborTable, choose_search  # noqa: PLC0415
 
-        seed = int(check_random_state(self.random_state).randint(2**31)) if self.neighbors == "approximate" else 0
+        used = self._used if used is None else used
+        seed = int(check_random_state(used.random_state).randint(2**31)) if used.neighbors == "approximate" else 0
         with execution.progress.stage("order"):
-            steps = self.fusion == "adaptive"
-            search = choose_search(data, self.metric, self.neighbors, execution, seed, steps=steps)
+            steps = used.fusion == "adaptive"
+            search = choose_search(data, used.metric, used.neighbors, execution, seed, steps=steps)
         return NeighborTable(search, execution)
 
     def _repr_html_inner(self) -> str:
@@ -389,3 +403,24 @@ def why_fewer(tree: FusionTree, wanted: int, found: int, min_cluster_size: int |
     if found < tree.most_clusters:
         what = f"{counted(found, 'part')} of {min_cluster_size} or more samples"
     return f"The data has {what}, so there {there_are} instead of {wanted}."
+
+
+def why_noise(wanted: int, found: int) -> str:
+    """Say that all samples of some clusters are noise."""
+    lost, remain = wanted - found, "remains" if found == 1 else "remain"
+    return (
+        f"Of {wanted} clusters, {lost} {'is' if lost == 1 else 'are'} all noise, so that {found} {remain}: use "
+        "outliers='assign' to keep all of them, or ask for fewer."
+    )
+
+
+def what_is_missing(result: Result, n_given: int) -> str:
+    """Say how many neighbours a graph lacks, of which every sample has `n_given` or more, identical ones included."""
+    from kfuse.core.search.graph import remedy  # noqa: PLC0415 - numba is slow to import
+
+    n_needed = result.n_neighbors + result.n_missing
+    return (
+        f"The precomputed graph has {counted(result.n_neighbors, 'distinct neighbour')} per sample, but this data "
+        f"needs about {n_needed}, so that the clusters may differ from those of a larger graph"
+        f"{remedy(result.n_neighbors, n_given, n_needed)}."
+    )

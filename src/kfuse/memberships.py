@@ -34,6 +34,8 @@ class Found:
         The number of clusters of the fit.
     """
 
+    as_new: AsNew | None = None  # in pickles of before, too
+
     def __init__(self, around: Surroundings | None, levels: NDArray[np.float64] | None, n_clusters: int):
         self.around, self.levels, self.n_clusters = around, levels, n_clusters
         self.is_given = around is not None
@@ -87,12 +89,24 @@ class Nearby(NamedTuple):
     log_density: NDArray[np.float64]  # minus the logarithm of the mean distance to the neighbours
 
 
+class AsNew(NamedTuple):
+    """Samples of a fit that have no weight, and are seen as new ones."""
+
+    samples: NDArray[np.intp]  # ascending
+    nearby: Nearby
+
+
 class MembershipMixin:
     """Memberships, outlier scores and exemplars of a fitted :class:`~kfuse.KFuse`."""
 
     if TYPE_CHECKING:  # what the estimator has
 
         def __getattr__(self, name: str) -> Any: ...
+
+    @property
+    def _used(self) -> Any:
+        """The parameters of the fit, which `set_params` may have changed since; pickles of before do not have them."""
+        return vars(self).get("_parameters", self)
 
     @property
     def probabilities_(self) -> NDArray[np.float64]:
@@ -124,7 +138,7 @@ class MembershipMixin:
     def outlier_mask_(self) -> NDArray[np.bool_]:
         """True for samples that are noise."""
         check_is_fitted(self, "tree_")
-        return self._left_out if self.fusion == "paper" else self.outlier_scores_ > 0.5
+        return self._left_out if self._used.fusion == "paper" else self.outlier_scores_ > 0.5
 
     @property
     def exemplars_(self) -> list[NDArray[np.intp]]:
@@ -132,6 +146,8 @@ class MembershipMixin:
         check_is_fitted(self, "tree_")
         is_peak = self.representatives_ == np.arange(self.labels_.size)
         densest_first = np.argsort(-self.density_, kind="stable")
+        if self.tree_.sample_weight is not None:
+            densest_first = densest_first[self.tree_.sample_weight[densest_first] > 0]
         found = []
         for cluster in range(self.n_clusters_):
             members = densest_first[self.labels_[densest_first] == cluster]
@@ -154,8 +170,8 @@ class MembershipMixin:
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the membership of samples in each cluster; the largest is that of the cluster that `predict` gives.
 
-        A row adds up to 1 less the chance that the sample is noise. With ``outliers="label"``, a sample that `predict`
-        labels as noise has no membership larger than that remainder.
+        What a row lacks to 1 is the chance that the sample is noise: the outlier score. With ``outliers="label"``, it
+        differs from the score a little where needed: it is the largest exactly for samples that `predict` labels -1.
 
         Parameters
         ----------
@@ -200,7 +216,8 @@ class MembershipMixin:
         Returns
         -------
         ndarray of shape (n_new,)
-            The outlier scores: noise is above 0.5.
+            The outlier scores: noise is above 0.5. If all samples of the fit are identical, there is no density to
+            compare with, and new samples have the same score as these, however far they are.
         """
         check_is_fitted(self, "tree_")
         new = self._nearby(X)
@@ -209,7 +226,7 @@ class MembershipMixin:
     def _labels_of_new(self, new: Nearby) -> NDArray[np.intp]:
         """Label new samples like the nearest sample of the fit, or as noise if they are."""
         labels: NDArray[np.intp] = self.labels_[new.nearest]
-        if self.outliers == "assign" or self.fusion == "paper":
+        if self._used.outliers == "assign" or self._used.fusion == "paper":
             return labels
         clusters = self._division.clusters[new.nearest]
         is_noise = (self._scores(new.levels, clusters) > 0.5) & ~new.is_known
@@ -217,11 +234,15 @@ class MembershipMixin:
         return np.where(is_noise, NOISE, labels)
 
     def _shares_of_fit(self, samples: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the memberships of samples of the fit in every cluster."""
-        around = self._surroundings()
+        """Return the memberships of samples of the fit, which are in ascending order, in every cluster."""
+        around, as_new = self._surroundings(), self._found.as_new
         place = around.place[samples]
+        places = np.column_stack([place, around.indices[place]])
+        if as_new is not None:
+            _, rows, rows_as_new = np.intersect1d(samples, as_new.samples, assume_unique=True, return_indices=True)
+            places[rows] = as_new.nearby.places[rows_as_new]
         scores = self._scores(self._levels()[samples], self._division.clusters[samples])
-        return self._shares(np.column_stack([place, around.indices[place]]), scores, self.labels_[samples])
+        return self._shares(places, scores, self.labels_[samples])
 
     def _shares(
         self, places: NDArray[np.intp], scores: NDArray[np.float64], labels: NDArray[np.intp]
@@ -232,7 +253,7 @@ class MembershipMixin:
         found, n_clusters = self._memberships(), self.n_clusters_
         scores = np.minimum(scores, CERTAIN)[:, None]
         shares = average(found.node[places], found.of_nodes)
-        if self.outliers == "assign":
+        if self._used.outliers == "assign":
             return (1.0 - scores) * lead(shares[:, :n_clusters], labels)
         shares *= 1.0 - scores
         shares[:, n_clusters:] += scores
@@ -265,8 +286,8 @@ class MembershipMixin:
         from kfuse.core import noise  # noqa: PLC0415 - numba is slow to import
 
         if self._found.background is None:
-            is_paper = self.tree_.borders is None
-            clusters = self.tree_.cut(self._found.n_clusters if is_paper else self.tree_.suggest(1)[0].n_clusters)
+            number = self._found.n_clusters if self.tree_.borders is None else self.tree_.suggest(1)[0].n_clusters
+            clusters = self.tree_.cut(min(number, self.tree_.most_clusters))
             weight = self.tree_.sample_weight
             self._found.background = noise.background(self._levels(), clusters, self._dimension(), weight)
         return self._found.background
@@ -294,15 +315,30 @@ class MembershipMixin:
             self._found.around = find_surroundings(neighbors, self.n_neighbors_)
         return self._found.around
 
+    def _measure_as_new(self, data: Any, samples: NDArray[np.intp]) -> None:
+        """Measure the density at samples that took no part in the fit."""
+        nearby = self._nearby_of(data[samples])
+        self._found.levels = self._levels().copy()
+        self._found.levels[samples] = nearby.levels
+        if self._used.fusion == "adaptive":
+            self.density_[samples] = np.where(
+                nearby.is_known, self.density_[nearby.nearest], np.exp(nearby.log_density)
+            )
+        self._found.as_new = AsNew(samples, nearby)
+
     def _nearby(self, X: ArrayLike) -> Nearby:
+        """Find the neighbours of new samples, once these are checked."""
+        return self._nearby_of(self._checked(X, reset=False))
+
+    def _nearby_of(self, data: Any) -> Nearby:
         """Find the neighbours of new samples; one that is identical to a sample of the fit has that one's."""
         from kfuse.core import noise  # noqa: PLC0415 - numba is slow to import
         from kfuse.core.search.nearby import PlacesNearby  # noqa: PLC0415
         from kfuse.core.surroundings import log_density  # noqa: PLC0415
 
-        data, around = self._checked(X, reset=False), self._surroundings()
+        around = self._surroundings()
         if self._found.nearby is None:
-            self._found.nearby = PlacesNearby(self._fit_X, self.metric, around.first)
+            self._found.nearby = PlacesNearby(self._fit_X, self._used.metric, around.first)
         found = self._found.nearby.query(data, around.indices.shape[1] + 1)
         nearest: NDArray[np.intp] = self._nearest(data)
         is_known = found.distances[:, 0] == 0 if self._fit_X is None else (self._fit_X[nearest] == data).all(axis=1)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import operator
-from typing import TYPE_CHECKING, NamedTuple
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuse._validation.parameters import check_n_clusters
 from kfuse.core.adaptive import n_clusters as number_of_clusters
 from kfuse.core.adaptive.support import NO_CLUSTER, NO_SIGN, Support, persistence, support
 from kfuse.core.dendrogram import nodes_after_merges, sizes_of_nodes
 from kfuse.core.large_clusters import cut_large
 from kfuse.core.order import labels_by_size
+from kfuse.frames import data_frame
 from kfuse.suggestion import Split, Suggestion, Suggestions
+from kfuse.wording import counted
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from kfuse.core.result import Borders, Result
 
 
@@ -120,7 +121,7 @@ class FusionTree(NamedTuple):
         )
 
     def cut(self, n_clusters: int) -> NDArray[np.intp]:
-        """Label the samples with `n_clusters` clusters, or with `most_clusters` if that is fewer.
+        """Label the samples with `n_clusters` clusters, or with `most_clusters` and a warning if that is fewer.
 
         Beyond the number of leaves, the sparsest samples leave their sub-clusters one after the other. Labels are
         0, 1, ... by decreasing cluster size; of equal sizes, the one with the smallest sample index comes first.
@@ -143,9 +144,10 @@ class FusionTree(NamedTuple):
         >>> int(KFuse().fit(X).tree_.cut(7).max()) + 1
         7
         """
-        n_clusters = operator.index(n_clusters)
-        if n_clusters < 1:
-            raise ValueError(f"n_clusters must be at least 1, got {n_clusters}.")
+        check_n_clusters(n_clusters)
+        if n_clusters > self.most_clusters:
+            most = counted(self.most_clusters, "cluster")
+            warnings.warn(f"The tree has at most {most}, fewer than the {n_clusters} asked for.", stacklevel=2)
         n_merges = max(0, self.n_leaves - n_clusters)
         labels = nodes_after_merges(self.children[:n_merges], self.n_leaves)[self.leaf_labels]
         if self.leaving is not None and n_clusters > self.n_leaves:
@@ -187,10 +189,9 @@ class FusionTree(NamedTuple):
         """
         if self.edges is None:
             raise ValueError("The printed algorithm links no sub-clusters: use fusion='adaptive' for cut_large.")
+        check_n_clusters(n_clusters)
         lowest = 0 if exact else max(0, self.n_leaves - n_clusters)
-        leaves = cut_large(
-            self.children, self.edges, self.sizes, min_size, operator.index(n_clusters), lowest=lowest, drops=drop
-        )
+        leaves = cut_large(self.children, self.edges, self.sizes, min_size, n_clusters, lowest=lowest, drops=drop)
         return labels_by_size(leaves[self.leaf_labels], self.sample_weight)
 
     def choose(self, least: int, most: int) -> int:
@@ -347,13 +348,14 @@ class FusionTree(NamedTuple):
         leaves_below = sizes_of_nodes(self.children, np.ones(self.n_leaves, dtype=np.intp))
         return np.column_stack([np.sort(self.children, axis=1), heights, leaves_below[self.n_leaves :]])
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> Any:
         """Return one row per merge: the nodes, the fusion index, the size, and how many clusters remain after it.
 
         Returns
         -------
-        pandas.DataFrame
-            The columns are ``first``, ``second`` and ``fused`` (nodes), ``log_index``, ``size`` and ``n_clusters``.
+        pandas.DataFrame or polars.DataFrame
+            The columns are ``first``, ``second`` and ``fused`` (nodes), ``log_index``, ``size`` and ``n_clusters``. It
+            is of polars if pandas is not installed.
 
         Examples
         --------
@@ -363,13 +365,8 @@ class FusionTree(NamedTuple):
         >>> KFuse().fit(X).tree_.to_frame()["n_clusters"].tail(3).tolist()
         [3, 2, 1]
         """
-        try:
-            import pandas as pd  # noqa: PLC0415 - an optional dependency
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install pandas") from error
-
         n_merges = len(self.children)
-        return pd.DataFrame(
+        return data_frame(
             {
                 "first": self.children[:, 0],
                 "second": self.children[:, 1],
@@ -377,5 +374,6 @@ class FusionTree(NamedTuple):
                 "log_index": self.log_index,
                 "size": self.sizes[self.n_leaves :],
                 "n_clusters": np.arange(n_merges, 0, -1),
-            }
+            },
+            "to_frame",
         )

@@ -176,7 +176,7 @@ def overlapping(n_samples=1200):
 @pytest.mark.parametrize("min_cluster_size", [None, 60])
 @pytest.mark.parametrize("outliers", ["assign", "label"])
 @pytest.mark.parametrize("n_clusters", ["auto", (3, 9), 1000])
-@pytest.mark.filterwarnings("ignore:The data has")
+@pytest.mark.filterwarnings("ignore:The data has", "ignore:Of .* clusters, .* all noise")
 def test_ranges_and_least_sizes_equal_those_of_one_machine(n_clusters, outliers, min_cluster_size):
     model, expected = fit_both(overlapping(), 7, n_clusters, outliers=outliers, min_cluster_size=min_cluster_size)
     assert_same_model(model, expected)
@@ -192,6 +192,13 @@ def test_network_of_many_blocks_is_that_of_one_machine(monkeypatch):
 def test_too_few_large_parts_warn():
     with pytest.warns(UserWarning, match="2 parts of 500 or more samples, so there are 2 clusters instead of 3"):
         kfuse_dask.KFuse(3, min_cluster_size=500).fit(SETS["moons"])
+
+
+def test_clusters_that_are_all_noise_warn():
+    noise = np.random.default_rng(0).uniform(-2, 3, (100, 2))
+    X = np.vstack([make_moons(500, noise=0.08, random_state=0)[0], noise])
+    with pytest.warns(UserWarning, match="Of 12 clusters, 1 is all noise, so that 11 remain"):
+        kfuse_dask.KFuse(12, outliers="label").fit(X)
 
 
 def test_results_have_the_chunks_of_x_and_are_lazy():

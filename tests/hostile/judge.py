@@ -28,7 +28,7 @@ from tests.hostile.cases import Case
 from tests.hostile.hostile_files import MARK
 
 DOCUMENTED = (ValueError, TypeError, NotFittedError, MemoryError, ImportError)
-FEWER_CLUSTERS = r"The data has \d+ (sub-cluster|distinct sample)"
+FEWER_CLUSTERS = r"The data has \d+ (sub-cluster|distinct sample)|Of \d+ clusters?, \d+ (is|are) all noise"
 FEWER_NEIGHBORS = r"The precomputed graph has \d+ distinct neighbour"
 # Code that validates input. An exception from anywhere else was not raised on purpose.
 PACKAGE, SKLEARN = (Path(module.__file__).resolve().parent for module in (kfuse, sklearn))

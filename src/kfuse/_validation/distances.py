@@ -20,6 +20,8 @@ from kfuse._validation.features import (
     explained_text,
 )
 
+ROUNDING = 10  # times the root of the precision: what differences of squares leave in place of zero
+
 
 def check_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[Any] | csr_array:
     """Return a precomputed matrix (dense) or graph (sparse) of distances, checked."""
@@ -49,6 +51,8 @@ def check_distances(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray
     if issparse(X):
         return _check_graph(csr_array(X), square=reset)
     check_finite(X, None, "give every pair a distance, or use a sparse graph")
+    if reset:
+        _check_diagonal(X)
     _check_not_negative(X)
     if reset:
         _check_symmetric(X)
@@ -89,6 +93,21 @@ def _check_stored(graph: csr_array, bad: NDArray[np.bool_], what: str, remedy: s
         row = int(np.searchsorted(graph.indptr, position, side="right")) - 1
         where = f"({row}, {graph.indices[position]})"
         raise ValueError(f"The precomputed graph contains {what} for the pair {where}: {remedy}.")
+
+
+def _check_diagonal(X: NDArray[Any]) -> None:
+    """Reject a matrix in which samples have a distance to themselves, beyond what rounding leaves."""
+    diagonal = np.abs(X.diagonal())
+    sample = int(diagonal.argmax())
+    if diagonal[sample] <= ROUNDING * np.sqrt(np.finfo(X.dtype).eps) * X.max():
+        return
+    start = f"metric='precomputed' needs distances, which are 0 on the diagonal, but X[{sample}, {sample}] is"
+    if (X.diagonal() >= X.max(axis=1)).all():
+        raise ValueError(
+            f"{start} {X[sample, sample]}, the largest value of its row, which looks like similarities: pass "
+            "distances, for example X.max() - X."
+        )
+    raise ValueError(f"{start} {X[sample, sample]}: if that is intended, pass a copy after np.fill_diagonal(X, 0).")
 
 
 def _check_not_negative(X: NDArray[Any]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 
 FUSIONS = ("adaptive", "paper")
 SEARCHES = ("auto", "kd_tree", "brute", "approximate")
@@ -28,7 +29,7 @@ def check_parameters(estimator: BaseEstimator) -> None:
             f"neighbors='kd_tree' works with the metrics 'euclidean' and 'cosine', not with {estimator.metric!r}: "
             "use neighbors='auto'."
         )
-    if estimator.neighbors == "approximate" and isinstance(estimator.metric, str) and estimator.metric == "precomputed":
+    if estimator.neighbors == "approximate" and is_precomputed(estimator.metric):
         raise ValueError(
             "neighbors='approximate' searches among features, but with metric='precomputed' there are distances only: "
             "use neighbors='auto'."
@@ -39,6 +40,7 @@ def check_parameters(estimator: BaseEstimator) -> None:
         isinstance(estimator.verbose, (bool, np.bool_)) or (is_whole(estimator.verbose) and estimator.verbose >= 0)
     ):
         raise ValueError(f"verbose must be True or False, got {estimator.verbose!r}.")
+    check_seed(estimator.random_state)
 
 
 def check_number(n_clusters: Any, fusion: str) -> None:
@@ -66,6 +68,17 @@ def check_min_cluster_size(size: Any, fusion: str) -> None:
         raise ValueError(f"min_cluster_size must be None or an integer of at least 1, got {size!r}.")
     if fusion != "adaptive":
         raise ValueError(f"min_cluster_size needs fusion='adaptive', got fusion={fusion!r}: leave it at None.")
+
+
+def check_seed(random_state: Any) -> None:
+    """Accept what scikit-learn takes as a seed."""
+    try:
+        check_random_state(random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "random_state must be None, an integer from 0 to 2**32 - 1 or a RandomState instance, "
+            f"got {random_state!r}."
+        ) from error
 
 
 def is_range(n_clusters: Any) -> bool:
@@ -107,6 +120,11 @@ def is_whole(value: Any) -> bool:
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+
+
+def is_precomputed(metric: Any) -> bool:
+    """Return whether the input has distances in place of features."""
+    return isinstance(metric, str) and metric == "precomputed"
 
 
 def check_metric(metric: Any) -> None:

@@ -82,7 +82,9 @@ def memberships_of_nodes(network: Network, n_columns: int) -> csr_array:
         rows.append(free[part[row]])
         columns.append(reached[column])
         values.append(chances[row, column])
-    return coo_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape).tocsr()
+    found = coo_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape).tocsr()
+    found.data /= np.repeat(found.sum(axis=1), np.diff(found.indptr))  # what is negligible would count as noise
+    return found
 
 
 def _find_cores(network: Network) -> NDArray[np.bool_]:

@@ -13,6 +13,7 @@ from kfuse.core.search import NeighborTable
 
 MOST_WIDENING = 4  # of the number of neighbours, from one search to the next
 ENOUGH = 8  # neighbours in a graph, if it does not hold as many as needed
+PLENTY = 32  # neighbours to ask for if a graph has fewer than `ENOUGH`, too few to tell: mostly, no more are needed
 MARGIN = 1.1  # the next search asks for a little more than it expects to need
 
 
@@ -54,6 +55,7 @@ def find_natural_neighbors(
         # A graph may hold fewer neighbours than needed: when all of them do not suffice, and are too few to go on with,
         # it raises, and tells how many to build it with.
         most = neighbors.search.most_neighbors
+        needed = max(needed, PLENTY) if k >= most and most < ENOUGH else needed
         if is_last and k >= most >= ENOUGH:
             n_wanted = min(needed, last)
             break

@@ -20,7 +20,7 @@ from kfuse.core.order import labels_by_size
 from kfuse.core.result import Result
 from kfuse.dask import input, line, memberships, samples
 from kfuse.dask.tasks import Task, explained, results, shared, started, task
-from kfuse.estimator import why_fewer
+from kfuse.estimator import why_fewer, why_noise
 from kfuse.memberships import NOISE, Division
 from kfuse.progress import ProgressBar
 from kfuse.tree import FusionTree
@@ -272,7 +272,7 @@ class KFuse(ClusterMixin, BaseEstimator):
         """Cut the tree, and label the places."""
         tree, labels_noise = self.tree_, self.outliers == "label"
         if self.min_cluster_size in (None, 1):
-            clusters = tree.cut(n_clusters)
+            clusters = tree.cut(min(n_clusters, tree.most_clusters))
         else:
             clusters = tree.cut_large(n_clusters, self.min_cluster_size, exact=exact, drop=labels_noise)
         found = int(clusters.max()) + 1
@@ -286,6 +286,8 @@ class KFuse(ClusterMixin, BaseEstimator):
         cut = Cut([], self._clusters_of_places(division.clusters, is_in_leaves), found)
         mask = np.concatenate(results(self._samples_of(self._compared(samples.is_noise, cut))))
         division = division.renumbered(labels_by_size(np.where(mask, NOISE, clusters)))
+        if exact and division.n_clusters < found:
+            warnings.warn(why_noise(found, division.n_clusters), stacklevel=4)
         cut = Cut([], self._clusters_of_places(division.clusters, is_in_leaves), division.n_clusters)
         return cut._replace(labels=self._compared(samples.label, cut))
 

@@ -13,6 +13,7 @@ from kfuse.description.columns import Column
 from kfuse.description.phrases import phrase
 from kfuse.description.separation import Group, Rule, Totals, best_rule, effect, is_beyond_chance
 from kfuse.fitted import fitted_model
+from kfuse.frames import data_frame
 from kfuse.wording import counted
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def describe(
         title: np.array([record[place] for record in records], dtype=dtype)
         for place, (title, dtype) in enumerate(titles)
     }
-    return _data_frame(table, frame)
+    return data_frame(table, "describe", like=frame)
 
 
 def sentences(
@@ -271,25 +272,3 @@ def _fitted_names(model: Any, data: NDArray[Any]) -> list[str] | None:
     """Return the names that the model knows, if there is one for each column."""
     names = getattr(model, "feature_names_in_", None)
     return None if names is None or data.ndim != 2 or len(names) != data.shape[1] else [str(name) for name in names]
-
-
-def _data_frame(table: dict[str, NDArray[Any]], like: Any) -> Any:
-    """Return a table as a data frame of the same kind as another one; of whichever is installed if that is an array."""
-    kind = type(like).__module__.partition(".")[0]
-    for name in ("polars", "pandas") if kind == "polars" else ("pandas", "polars"):
-        try:
-            if name == "pandas":
-                import pandas as pd  # noqa: PLC0415 - an optional dependency
-
-                return pd.DataFrame(table)
-            import polars as pl  # noqa: PLC0415 - an optional dependency
-
-            texts = {
-                title: pl.Series(column.tolist(), dtype=pl.String)
-                for title, column in table.items()
-                if column.dtype == object
-            }
-            return pl.DataFrame({**table, **texts})
-        except ImportError:
-            continue
-    raise ImportError("describe gives a data frame: pip install pandas, or pip install polars")

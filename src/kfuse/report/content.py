@@ -122,7 +122,7 @@ def _tree(model: Any, most: int) -> dict[str, Any]:
     }
     if tree.leaving is not None and most > tree.n_leaves:
         packed["leaving"] = pack(tree.leaving, np.int32)
-    if model.outliers == "label":
+    if model._used.outliers == "label":
         packed["outlier"] = pack(model.outlier_mask_, np.uint8)
     return packed
 
@@ -176,7 +176,7 @@ def _notes(model: Any, top: layout.Branches, most: int) -> Iterator[str]:
         )
     if most < model.tree_.most_clusters:
         yield f"The slider ends at {most:,} clusters; in Python, model.cut goes further."
-    if model.outliers == "label":
+    if model._used.outliers == "label":
         yield "Outliers have label -1, are drawn in grey, and belong to no cluster."
 
 

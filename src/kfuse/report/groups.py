@@ -31,7 +31,7 @@ def clusters_of_cuts(model: Any, most: int) -> Iterator[tuple[int, NDArray[np.in
     tree = model.tree_
     n_kept = max(0, tree.n_leaves - most)
     nodes = nodes_after_merges(tree.children[:n_kept], tree.n_leaves)[tree.leaf_labels]
-    if model.outliers == "label":
+    if model._used.outliers == "label":
         nodes = np.where(model.outlier_mask_, NOISE, nodes)
     rows = dict(_rows_by_label(nodes))
     if NOISE in rows:

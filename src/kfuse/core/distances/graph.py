@@ -27,6 +27,7 @@ class GraphDistances:
         self.n_samples = graph.shape[0]
         self.samples = np.arange(self.n_samples)  # their numbers in the caller's graph
         self.stored_counts = np.diff(graph.indptr)  # up to here, a row's nearest entries are its neighbours
+        self.given_counts = self.stored_counts  # of the caller's graph, in which samples may be identical
         heads = np.repeat(np.arange(self.n_samples), self.stored_counts)
         rows, columns = np.concatenate([heads, graph.indices]), np.concatenate([graph.indices, heads])
         self.unit = unit_of(graph.data)
@@ -44,7 +45,7 @@ class GraphDistances:
         number[kept] = np.arange(kept.size)
         stays = (number[heads] >= 0) & (number[self.indices] >= 0)
         part = copy(self)
-        part.n_samples, part.samples = kept.size, self.samples[kept]
+        part.n_samples, part.samples, part.given_counts = kept.size, self.samples[kept], self.given_counts[kept]
         part.indices, part.data = number[self.indices[stays]], self.data[stays]
         part.indptr = np.searchsorted(number[heads[stays]], np.arange(kept.size + 1))
         nearest_first = np.lexsort((self.indices, self.data, heads))

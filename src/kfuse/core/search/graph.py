@@ -25,13 +25,25 @@ class GraphSearch(NeighborSearch):
 
     def query(self, rows: NDArray[np.intp], k: int) -> NeighborBlock:
         if k > self.most_neighbors:
-            sample = self.distances.samples[self.distances.stored_counts.argmin()]
+            fewest = self.distances.stored_counts.argmin()
+            sample, n_given = self.distances.samples[fewest], int(self.distances.given_counts[fewest])
+            s = "" if self.most_neighbors == 1 else "s"
             raise ValueError(
-                f"The precomputed graph has only {self.most_neighbors} distinct neighbours for sample {sample}, but "
-                f"this data needs about {k}: build the graph with n_neighbors={k} or more, not counting duplicates."
+                f"The precomputed graph has only {self.most_neighbors} distinct neighbour{s} for sample {sample}, but "
+                f"this data needs about {k}{remedy(self.most_neighbors, n_given, k)}."
             )
         positions = self.distances.indptr[rows][:, None] + np.arange(k)
         return NeighborBlock(rows, self._indices[positions], self._data[positions])
 
     def subset(self, kept: NDArray[np.intp]) -> GraphSearch:
         return GraphSearch(self.distances.subset(kept))
+
+
+def remedy(n_distinct: int, n_given: int, n_needed: int) -> str:
+    """Return how a message ends about a graph with too few distinct neighbours, of `n_given` that a sample has."""
+    if n_given <= n_distinct:
+        return f": build the graph with n_neighbors={n_needed} or more"
+    return (
+        f"; identical samples fill the lists of {n_given}, so build the graph on the distinct samples, with "
+        f"n_neighbors={n_needed} or more, and pass how often each occurs as sample_weight"
+    )
