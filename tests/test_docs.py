@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.cluster import HDBSCAN
-from sklearn.datasets import make_moons
+from sklearn.datasets import make_blobs, make_moons
 from sklearn.neighbors import kneighbors_graph
 
 from kfuse import KFuse
@@ -141,6 +141,10 @@ def test_every_equation_is_where_the_table_says():
 
 MOONS, _ = make_moons(600, noise=0.05, random_state=0)
 WITH_GAP = np.where(np.arange(1200).reshape(600, 2) == 7, np.nan, MOONS)
+PILES = np.round(make_blobs(2000, centers=5, random_state=0)[0])
+IN_NOISE = np.vstack(
+    [make_moons(500, noise=0.08, random_state=0)[0], np.random.default_rng(0).uniform(-2, 3, (100, 2))]
+)
 MISTAKES = {
     "NaN": lambda: KFuse().fit(WITH_GAP),
     "one column": lambda: KFuse().fit(MOONS[:, 0]),
@@ -151,6 +155,10 @@ MISTAKES = {
     "features as distances": lambda: KFuse(metric="precomputed").fit(MOONS[:500]),
     "tiny graph": lambda: KFuse(metric="precomputed").fit(kneighbors_graph(MOONS, 5, mode="distance")),
     "small graph": lambda: KFuse(metric="precomputed").fit(kneighbors_graph(MOONS, 10, mode="distance")),
+    "graph of duplicates": lambda: KFuse(metric="precomputed").fit(kneighbors_graph(PILES, 64, mode="distance")),
+    "similarities": lambda: KFuse(metric="precomputed").fit(np.eye(9)),
+    "noise alone": lambda: KFuse(12, outliers="label").fit(IN_NOISE),
+    "tree with fewer leaves": lambda: KFuse(2).fit(MOONS[:300]).tree_.cut(301),
     "tree of another metric": lambda: KFuse(neighbors="kd_tree", metric="manhattan").fit(MOONS),
     "fewer columns": lambda: KFuse(2).fit(MOONS).predict(MOONS[:, :1]),
     "no fit": lambda: KFuse().predict(MOONS),
