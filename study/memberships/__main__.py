@@ -35,8 +35,8 @@ model.score_outliers([[9.0, 9.0]])
 model.at(5).probabilities_  # all of this for another number of clusters, without fitting again
 ```
 
-All of it is computed when it is first asked for: asking for it costs about as much as the fit; until then, the fit costs
-almost nothing extra.
+All of it is computed when it is first asked for: asking for it costs about as much as the fit; until then, the fit
+costs almost nothing extra.
 
 ## Memberships
 
