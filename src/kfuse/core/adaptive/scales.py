@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuse.core.adaptive.neighborhoods import LEAST_SPREAD
+
 FIRST_SCALE = 8
 FEWEST_SAMPLES = 16  # that tell the dimension at a scale
 TINY = np.finfo(float).tiny
-LEAST_SPREAD = 1e-3  # below, neighbours are mostly equally far, which tells nothing of the dimension
 
 
 class Scales(NamedTuple):

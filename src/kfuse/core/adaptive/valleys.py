@@ -33,7 +33,8 @@ from scipy.special import betainc
 
 from kfuse.core.adaptive import cells
 from kfuse.core.adaptive.links import Links
-from kfuse.core.adaptive.scales import FIRST_SCALE, LEAST_SPREAD, TINY, SummedScales, at_least, expected_spread
+from kfuse.core.adaptive.neighborhoods import LEAST_SPREAD
+from kfuse.core.adaptive.scales import FIRST_SCALE, TINY, SummedScales, at_least, expected_spread
 from kfuse.core.adaptive.significance import NEEDED
 from kfuse.core.kernels import kernel
 from kfuse.core.order import ascending, find
