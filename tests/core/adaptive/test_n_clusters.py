@@ -110,6 +110,14 @@ def test_the_border_with_the_least_evidence_decides():
     assert found(strength, evidence=[-np.inf] * 5 + [2.5, -3.0]) == 1
 
 
+def test_borders_that_peaks_show_do_not_speak_for_one_that_they_deny():
+    """Beside four borders with peaks on both sides, a patch of noise is judged as if it were the only border."""
+    strength = [1.6, 1.3, 1.1, 1.0, 0.9, 0.3, 0.05, 0.05, 0.05, 0.05]
+    untested = [-np.inf] * 5
+    assert found(strength, evidence=[*untested, -3.0, 60.0, 60.0, 60.0, 60.0]) == 5
+    assert found(strength, evidence=[*untested, -3.0, 0.0, 0.0, 0.0, 0.0]) == 6
+
+
 def test_a_side_as_sparse_as_the_border_has_no_border():
     strength = [1.6, 1.3, 1.1, 1.0, 0.9, 0.1, 0.1]
     assert found(strength) == 3

@@ -145,7 +145,7 @@ def peaks_with(evidence, most=100.0):
 
 def test_counting_is_by_step_up():
     needed = NEEDED
-    two = needed - np.log(2)
+    two = needed - np.log(2) + np.log(99 / 100)
     assert valleys.count_peaks(peaks_with([[np.inf], [needed + 1e-9], [two - 1e-9], [-np.inf]])) == 1
     assert valleys.count_peaks(peaks_with([[np.inf], [needed - 0.1], [two + 1e-9], [-9.0]])) == 2
     assert valleys.count_peaks(peaks_with([[np.inf], [needed - 0.1], [-9.0], [-9.0]])) == 0
@@ -157,6 +157,21 @@ def test_many_peaks_do_not_lower_the_bar_further_than_there_is_room_for():
     evidence = np.append(np.inf, np.full(40, 0.0))[:, None]
     assert valleys.count_peaks(peaks_with(evidence, most=100.0)) == 40
     assert valleys.count_peaks(peaks_with(evidence, most=2.0)) == 0
+
+
+def test_the_more_of_the_room_peaks_fill_the_less_is_left_for_chance():
+    """Of 60 peaks with room for 100, the level is divided by the 41 places that are left."""
+    needed = NEEDED - np.log(60) + np.log(41 / 100)
+    for margin, count in ((1e-9, 60), (-1e-9, 0)):
+        evidence = np.append(np.inf, np.full(60, needed + margin))[:, None]
+        assert valleys.count_peaks(peaks_with(evidence, most=100.0)) == count
+    full = np.append(np.inf, np.full(100, NEEDED - 2 * np.log(100) + 1e-9))[:, None]
+    assert valleys.count_peaks(peaks_with(full, most=100.0)) == 100
+
+
+def test_a_single_peak_needs_the_full_level_however_little_room_there_is():
+    assert valleys.count_peaks(peaks_with([[np.inf], [NEEDED - 1e-9]], most=1.5)) == 0
+    assert valleys.count_peaks(peaks_with([[np.inf], [NEEDED + 1e-9]], most=1.5)) == 1
 
 
 def test_the_best_scale_counts():

@@ -135,7 +135,8 @@ def steps(borders: Borders) -> Steps:
     """Compute how much too high for chance each step is.
 
     Above many borders a step is hardly chance: all of them would have to be weak by chance. So it is multiplied by the
-    square root of their number, as for a mean of that many.
+    square root of their number, as for a mean of that many. Borders that peaks show by themselves do not count: that they
+    are weak says nothing of the others.
     """
     highest_first = np.flatnonzero(borders.is_valley)[::-1]
     strength = borders.strength[highest_first]
@@ -144,8 +145,9 @@ def steps(borders: Borders) -> Steps:
     border, inside = np.maximum.accumulate(strength)[:-1], np.minimum.accumulate(strength[::-1])[::-1][1:]
     step = np.log(inside) - np.log(border)
     least = STEP_IN_ONE_DIMENSION / max(borders.dimension, 1.0) ** STEP_DECREASE
-    of_step = np.sqrt(np.arange(1, strength.size)) * step / least
-    evidence = of_step + evidence_on_both_sides(borders.evidence[highest_first])
+    of_peaks = borders.evidence[highest_first]
+    n_unshown = np.maximum(np.cumsum(of_peaks < NEEDED)[:-1], 1)
+    evidence = np.sqrt(n_unshown) * step / least + evidence_on_both_sides(of_peaks)
     contrast = inside / (1 + inside) - border / (1 + border)
     return Steps(np.where((border < 1) & (step > 0), evidence, -np.inf), contrast)
 

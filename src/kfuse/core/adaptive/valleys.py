@@ -197,12 +197,14 @@ def count_peaks(peaks: Peaks) -> int:
     """Count the peaks that stand out, beside the highest, at the scale that shows most of them.
 
     Of K peaks, each must have evidence of at least log(1 / level) - log K, which is the step-up rule of Benjamini and
-    Hochberg, as long as the scale has room for K.
+    Hochberg, as long as the scale has room for K. Where K peaks fill a share of that room, only
+    the rest, (room + 1 - K) / room, can hold chance peaks, so the level is divided by it: Storey's adaptive form.
     """
     most = 0
-    for column, room in zip(peaks.evidence.T, peaks.most, strict=True):
+    for column, room in zip(peaks.evidence.T, np.maximum(peaks.most, 1.0), strict=True):
         descending = np.sort(column[np.isfinite(column)])[::-1]
-        needed = NEEDED - np.log(np.clip(np.arange(1, descending.size + 1), 1.0, max(1.0, room)))
+        count = np.clip(np.arange(1, descending.size + 1), 1.0, room)
+        needed = NEEDED - np.log(count) + np.log((room + 1.0 - count) / room)
         most = max([most, *(np.flatnonzero(descending >= needed)[-1:] + 1)])
     return int(most)
 
