@@ -5,9 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kfuse.core.adaptive.bridges import shortest_bridges
+from kfuse.core.distances import EuclideanDistances
 from kfuse.core.execution import Execution
-from kfuse.core.paper import least_distances
+from kfuse.core.search import boxes as room_of_boxes
 from kfuse.core.search import kd_tree, spatial, tree_bridges
+from kfuse.core.search.rows import RowSearch
 from tests.strategies import SEEDS, samples
 
 
@@ -24,9 +27,9 @@ def test_gaps_between_boxes_and_points(seed, n_features):
     apart = np.maximum(0, np.maximum(boxes[1, 0] - boxes[0, 1], boxes[0, 0] - boxes[1, 1]))
     outside = np.maximum(0, np.maximum(boxes[2, 0] - point[1], point[1] - boxes[2, 1]))
     assert kd_tree.gap_between(boxes[0], boxes, 1) == (apart**2).sum()
-    assert least_distances.squared_distance_of_boxes(boxes[0], boxes[1]) == (apart**2).sum()
+    assert room_of_boxes.squared_distance_of_boxes(boxes[0], boxes[1]) == (apart**2).sum()
     assert kd_tree.gap_to(point, 1, boxes, 2) == (outside**2).sum()
-    assert tree_bridges.squared_distance_to_box(point[1], boxes[2]) == (outside**2).sum()
+    assert room_of_boxes.squared_distance_to_box(point[1], boxes[2]) == (outside**2).sum()
 
 
 @settings(max_examples=50)
@@ -140,3 +143,35 @@ def test_components_of_nodes(X, seed):
     for node, (start, stop) in enumerate(zip(tree.starts, tree.stops, strict=True)):
         there = np.unique(component[start:stop])
         assert found[node] == (there[0] if there.size == 1 else -1)
+
+
+@settings(max_examples=50)
+@given(samples(max_samples=150), SEEDS, st.integers(1, 40))
+def test_departures_cover_every_sample_once(X, seed, most):
+    tree = kd_tree.build(X)
+    component = np.sort(np.random.default_rng(seed).integers(0, 3, len(X))).astype(np.int32)
+    of_node, departures = np.empty(tree.starts.size, dtype=np.int32), np.empty(tree.starts.size, dtype=np.int64)
+    tree_bridges.note_components_of_nodes(tree.starts, tree.stops, component, of_node)
+    n_found = tree_bridges.list_departures(tree.starts, tree.stops, of_node, most, departures)
+    found = departures[:n_found]
+    covered = np.concatenate([np.arange(tree.starts[node], tree.stops[node]) for node in found])
+    np.testing.assert_array_equal(np.sort(covered), np.arange(len(X)))
+    is_leaf = 2 * found + 1 >= tree.starts.size
+    assert (is_leaf | ((of_node[found] >= 0) & (tree.stops[found] - tree.starts[found] <= most))).all()
+
+
+@settings(max_examples=150)
+@given(samples(max_samples=200), SEEDS, st.integers(1, 8), st.booleans())
+def test_bridges_from_whole_nodes_equal_those_by_rows(X, seed, n_components, are_apart):
+    """Components that are apart fill whole nodes, others share every leaf; grids are full of ties."""
+    rng = np.random.default_rng(seed)
+    component = rng.integers(0, n_components, len(X))
+    if are_apart:
+        component = (np.argsort(np.argsort(X[:, 0], kind="stable")) * n_components // len(X)).astype(int)
+        X = X + 10.0 * component[:, None]
+    _, component = np.unique(component, return_inverse=True)
+    distances = EuclideanDistances(X)
+    found = shortest_bridges(kd_tree.KDTreeSearch(distances), component.astype(np.int32))
+    expected = shortest_bridges(RowSearch(distances), component.astype(np.int32))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -135,8 +135,8 @@ def steps(borders: Borders) -> Steps:
     """Compute how much too high for chance each step is.
 
     Above many borders a step is hardly chance: all of them would have to be weak by chance. So it is multiplied by the
-    square root of their number, as for a mean of that many. Borders that peaks show by themselves do not count: that they
-    are weak says nothing of the others.
+    square root of their number, as for a mean of that many. Borders that peaks show by themselves do not count: their
+    weakness says nothing about the others.
     """
     highest_first = np.flatnonzero(borders.is_valley)[::-1]
     strength = borders.strength[highest_first]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from kfuse.core.execution import Execution
 from kfuse.core.kernels import kernel
 from kfuse.core.search import NeighborSearch
+from kfuse.core.search.boxes import squared_distance_of_boxes
 
 RUN_LENGTH = 16
 WORK_PER_PART = 2**24  # pairs of samples that one thread has before it at a time
@@ -86,20 +87,6 @@ def _cut_into_runs(points: NDArray[Any], sizes: NDArray[np.intp]) -> Runs:
 def _boxes(points: NDArray[Any], starts: NDArray[np.intp]) -> NDArray[Any]:
     """Enclose each stretch of points."""
     return np.stack([np.minimum.reduceat(points, starts[:-1]), np.maximum.reduceat(points, starts[:-1])], axis=1)
-
-
-@kernel
-def squared_distance_of_boxes(box, other):
-    """Compute the least squared distance of anything in one box to anything in another."""
-    total = 0.0
-    for feature in range(box.shape[1]):
-        apart = max(
-            np.float64(other[0, feature]) - np.float64(box[1, feature]),
-            np.float64(box[0, feature]) - np.float64(other[1, feature]),
-        )
-        if apart > 0.0:
-            total += apart * apart
-    return total
 
 
 @kernel

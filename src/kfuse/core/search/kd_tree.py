@@ -22,12 +22,13 @@ from kfuse.core.search.coarse import CoarseTree, coarse_tree, write_nearest_coar
 from kfuse.core.search.duplicates import first_at_distance_zero, first_of_equal_rows, merge_vanishing
 from kfuse.core.search.nearest import keep_nearest, place_sorted
 from kfuse.core.search.spatial import LEAF_SIZE, MAX_DEPTH, n_levels, spatial_order
-from kfuse.core.search.tree_bridges import bridge_by_tree, note_components_of_nodes
+from kfuse.core.search.tree_bridges import bridge_by_tree, list_departures, note_components_of_nodes
 
 GROUP_SIZE = 8  # queries that walk down the tree together
 CROWDED = 0.1  # the share of queries that single precision leaves open from which on it does not pay off
 FEW_COORDINATES = 16  # from which a distance is about as quickly computed as read
-SAMPLES_AT_A_TIME = 2**14  # whose bridges or nearest samples are found before a keyboard interrupt is handled
+SAMPLES_AT_A_TIME = 2**14  # whose nearest samples are found before a keyboard interrupt is handled
+LARGEST_DEPARTURE, DEPARTURES_AT_A_TIME = 2**10, 2**6  # samples of a node, and nodes, whose bridges are, too
 
 
 class KDTree(NamedTuple):
@@ -104,10 +105,11 @@ class KDTreeSearch(NeighborSearch):
         of_position = component[self.tree.order]
         of_node = np.empty(self.tree.starts.size, dtype=np.int32)
         note_components_of_nodes(self.tree.starts, self.tree.stops, of_position, of_node)
-        pending = np.empty(MAX_DEPTH, dtype=np.int64)
-        for begin in range(0, component.size, SAMPLES_AT_A_TIME):
-            end = min(begin + SAMPLES_AT_A_TIME, component.size)
-            bridge_by_tree(self.tree, begin, end, of_position, of_node, *shortest, pending)
+        pending, departures = np.empty((2 * MAX_DEPTH, 2), dtype=np.int64), np.empty(of_node.size, dtype=np.int64)
+        n_found = list_departures(self.tree.starts, self.tree.stops, of_node, LARGEST_DEPARTURE, departures)
+        for begin in range(0, n_found, DEPARTURES_AT_A_TIME):
+            some = departures[begin : min(begin + DEPARTURES_AT_A_TIME, n_found)]
+            bridge_by_tree(self.tree, some, of_position, of_node, shortest, pending)
         return shortest._replace(distance=self.distances.finish(shortest.distance)).found(component.size)
 
     def keep_for_bridges(self) -> None:
