@@ -35,6 +35,17 @@ def test_takes_the_client_that_it_is_given(cluster):
             np.testing.assert_array_equal(model.labels_.compute(scheduler=client), KFuse().fit_predict(X))
 
 
+@pytest.mark.parametrize("waits", [False, True])
+def test_takes_arrays_that_are_persisted_on_the_cluster_or_derived_from_such(client, waits):
+    X = SETS["moons"]
+    persisted = in_chunks(X, 3).persist()
+    if waits:
+        distributed.wait(persisted)
+    expected = KFuse().fit(X)
+    for array in (persisted, persisted.rechunk({1: 1}), 1.0 * persisted):
+        assert_same_model(KFuseOnDask(rows_per_box=400).fit(array), expected)
+
+
 def test_nothing_stays_on_the_cluster(client):
     model = KFuseOnDask(rows_per_box=400).fit(in_chunks(SETS["moons"], 3))
     assert sum(map(len, client.has_what().values()))

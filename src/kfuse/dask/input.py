@@ -5,14 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import Any, NamedTuple
 
-import dask
 import dask.array as da
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from kfuse._validation import features
 from kfuse.dask.line import Chunks
-from kfuse.dask.tasks import Task
+from kfuse.dask.tasks import chunks_of
 
 MOST_FEATURES = 16  # the columns by which `core.search.spatial` splits
 MANY_FEATURES = 8
@@ -67,9 +66,8 @@ def rows_of(estimator: BaseEstimator, X: Any, rows_per_chunk: int, *, reset: boo
         array = array.copy().compute_chunk_sizes()
     if array.shape[0] == 0:
         raise ValueError("X has no rows: pass at least one sample.")
-    (array,) = dask.optimize(array.rechunk({1: n_features}))
-    graph, sizes = dict(array.__dask_graph__()), [int(size) for size in array.chunks[0]]
-    return Input(Chunks([Task((array.name, i, 0), graph) for i in range(len(sizes))], sizes, n_features), names)
+    sizes = [int(size) for size in array.chunks[0]]
+    return Input(Chunks(chunks_of(array.rechunk({1: n_features})), sizes, n_features), names)
 
 
 def as_array(estimator: BaseEstimator, X: Any, rows_per_chunk: int, *, reset: bool) -> da.Array:

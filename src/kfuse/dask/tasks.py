@@ -19,6 +19,7 @@ from typing import Any
 from uuid import uuid4
 
 import dask
+import dask.array as da
 import dask.threaded
 
 RESULTS_AT_A_TIME = 16  # that come from a cluster
@@ -88,6 +89,23 @@ def _give(value: Any) -> Any:
     return value
 
 
+def chunks_of(array: da.Array) -> list[Task]:
+    """Describe the chunks of a Dask array, each of which has all columns of some rows.
+
+    A chunk that is persisted on a cluster is a promise in the graph of the array, which optimizing it loses. It gets a
+    name of its own: a task that refers to it by a tuple, as arrays name their chunks, would be given the tuple itself.
+    """
+    promises = {key: value for key, value in dict(array.__dask_graph__()).items() if _is_promise(value)}
+    graph = dict(dask.optimize(array)[0].__dask_graph__())
+    keys = [(array.name, i, 0) for i in range(array.numblocks[0])]
+    return [_kept_elsewhere(promises[key]) if key in promises else Task(key, graph) for key in keys]
+
+
+def _kept_elsewhere(promise: Any) -> Task:
+    name = f"chunk-{_prefix}-{next(_numbers)}"
+    return Task(name, {name: promise})
+
+
 def shared(value: Any) -> Task:
     """Describe a value that many tasks need, so that it is sent once and not with each of them."""
     key = f"{type(value).__name__.lower()}-{_prefix}-{next(_numbers)}"
@@ -110,7 +128,11 @@ def _persisted(tasks: list[Task]) -> dict[Any, Any]:
 
 def _kept(value: Any) -> Any:
     """Return what a graph holds for a result: a promise of it as it is, and a value so that Dask does not search it."""
-    return value if hasattr(value, "__dask_future__") or hasattr(value, "client") else (partial(_give, value),)
+    return value if _is_promise(value) else (partial(_give, value),)
+
+
+def _is_promise(value: Any) -> bool:
+    return hasattr(value, "__dask_future__") or hasattr(value, "client")
 
 
 def results(tasks: list[Task]) -> list[Any]:
