@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuse.core.search.coarse import coarse_tree
 from kfuse.core.search.kd_tree import nearest
 from kfuse.dask.boxes import Box, Boxes
 from kfuse.dask.kernels import list_boxes, merge_sorted
@@ -78,9 +79,10 @@ def search_box(box: Box, k: int) -> Neighbors:
     m = len(box.points)
     indices, distances = np.full((m, k), -1, dtype=np.int32), np.full((m, k), np.inf)
     tree, found = box.tree(), min(k, m - 1)
+    coarse = coarse_tree(tree)
     for start in range(0, m, QUERIES_AT_A_TIME):
         rows = np.arange(start, min(start + QUERIES_AT_A_TIME, m))
-        local, distances[rows, :found] = nearest(tree, box.points[rows], found, rows)
+        local, distances[rows, :found] = nearest(tree, box.points[rows], found, rows, coarse)
         indices[rows, :found] = local + np.int32(box.start)
     return Neighbors(indices, distances)
 
@@ -119,9 +121,10 @@ def answer(box: Box, asked: tuple[NDArray[np.float64], NDArray[np.float64]], k: 
     points, limits = asked
     found = min(k, len(box.points))
     tree, parts = box.tree(), []
+    coarse = coarse_tree(tree)
     for start in range(0, len(points), QUERIES_AT_A_TIME):
         block = slice(start, start + QUERIES_AT_A_TIME)
-        indices, distances = nearest(tree, points[block], found)
+        indices, distances = nearest(tree, points[block], found, coarse=coarse)
         near = distances <= limits[block, None]
         parts.append(Answer(near.sum(axis=1).astype(np.int32), indices[near] + np.int32(box.start), distances[near]))
     return Answer(*(np.concatenate(column) for column in zip(*parts, strict=True)))

@@ -234,16 +234,23 @@ class Group(NamedTuple):
 
 
 def nearest(
-    tree: KDTree, queries: NDArray[Any], k: int, own: NDArray[np.intp] | None = None
+    tree: KDTree,
+    queries: NDArray[Any],
+    k: int,
+    own: NDArray[np.intp] | None = None,
+    coarse: CoarseTree | None = None,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Find the k nearest samples to each query, and their distances; `own` are the samples that the queries are.
 
-    It is fast if queries that follow each other are near each other.
+    It is fast if queries that follow each other are near each other, and with a coarse tree in several dimensions.
     """
-    n_queries = len(queries)
-    indices, distances = np.empty((n_queries, k), dtype=np.int32), np.empty((n_queries, k))
-    own = np.full(n_queries, -1) if own is None else own
-    write_nearest(tree, queries, own, np.arange(n_queries), indices, distances)
+    rows = np.arange(len(queries))
+    indices, distances = np.empty((rows.size, k), dtype=np.int32), np.empty((rows.size, k))
+    own, left_open = np.full(rows.size, -1) if own is None else own, rows
+    if coarse is not None:
+        left_open = write_nearest_coarsely(tree, coarse, queries, own, rows, indices, distances)
+    if left_open.size:
+        write_nearest(tree, queries[left_open], own[left_open], left_open, indices, distances)
     return indices, distances
 
 
