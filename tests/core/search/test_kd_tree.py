@@ -140,3 +140,9 @@ def test_components_of_nodes(X, seed):
     for node, (start, stop) in enumerate(zip(tree.starts, tree.stops, strict=True)):
         there = np.unique(component[start:stop])
         assert found[node] == (there[0] if there.size == 1 else -1)
+
+
+def test_there_is_room_for_more_samples_at_one_place_than_candidates():
+    found, distances = kd_tree.nearest(kd_tree.build(np.zeros((90, 2))), np.zeros((4, 2)), 2, np.arange(4))
+    assert found.tolist() == [[1, 2], [0, 2], [0, 1], [0, 1]]
+    assert not distances.any()
