@@ -1,29 +1,88 @@
 """The sample of mutants, the order in which tests judge them, and the share that was killed."""
 
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.hostile import mutants
 
-ROOT = Path(__file__).parents[2]
+TIMES = {
+    "tests/core/test_noise.py::test_a[1]": 0.5,
+    "tests/core/test_noise.py::test_b": 0.25,
+    "tests/core/adaptive/test_cells.py::test_a": 2.0,
+    "tests/core/adaptive/test_fit.py::test_a": 1.0,
+    "tests/test_tree.py::test_a": 0.125,
+}
+
+
+@pytest.fixture
+def judges(tmp_path, monkeypatch):
+    """Files with the tests of TIMES, one of which names the module `density`."""
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    for test in TIMES:
+        file = tmp_path / test.partition("::")[0]
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("from kfuse.core.paper import density" if file.name == "test_tree.py" else "")
+    return list(TIMES)
 
 
 @pytest.mark.parametrize(
-    ("module", "first"),
+    ("module", "order"),
     [
-        ("src/kfuse/core/adaptive/cells.py", "tests/core/adaptive/test_cells.py"),
-        ("src/kfuse/core/adaptive/density.py", "tests/core/adaptive/test_borders.py"),  # it has no tests of its own
-        ("src/kfuse/core/noise.py", "tests/core/test_noise.py"),
+        ("src/kfuse/core/adaptive/cells.py", [2, 3, 4, 1, 0]),
+        ("src/kfuse/core/adaptive/links.py", [3, 2, 4, 1, 0]),  # no file names it
+        ("src/kfuse/core/adaptive/density.py", [4, 3, 2, 1, 0]),
+        ("src/kfuse/core/noise.py", [1, 0, 4, 3, 2]),
+        (None, [4, 1, 0, 3, 2]),
     ],
 )
-def test_the_tests_of_the_changed_module_come_first_and_none_is_lost(module, first):
-    files = mutants.in_order(module, ROOT)
-    assert files[0] == first
-    assert sorted(files) == sorted(mutants.in_order(None, ROOT))
-    near = mutants.in_order(module, ROOT, near=True)
-    assert near == files[: len(near)]
-    assert {Path(file).parent for file in near} == {Path(first).parent}
+def test_what_names_the_changed_module_comes_first_then_its_folder_and_none_is_lost(module, order, judges):
+    assert mutants.in_order(module, TIMES, seconds=10) == [judges[i] for i in order]
+
+
+def test_tests_beyond_the_given_seconds_are_left_out(judges):
+    assert mutants.in_order("src/kfuse/core/adaptive/cells.py", TIMES, seconds=2.375) == [judges[i] for i in (2, 4, 1)]
+
+
+JUDGED = """
+def test_passes():
+    pass
+
+def test_fails():
+    assert False
+
+def test_hangs():
+    while True:
+        pass
+"""
+SERVER = """
+import sys
+from pathlib import Path
+from tests.hostile import mutant_tests
+mutant_tests.PRELOADED, mutant_tests.HANGS = (), 0.2
+mutant_tests.serve(Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs signals, and sockets at long paths")
+def test_a_server_runs_tests_until_one_fails_and_ends_those_that_hang(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "socket"
+    (tmp_path / "test_judged.py").write_text(JUDGED)
+    names = [f"{tmp_path}/test_judged.py::test_{name}" for name in ("passes", "fails", "hangs")]
+    monkeypatch.setattr(mutants, "SOCKET", path)
+    with subprocess.Popen([sys.executable, "-c", SERVER, path], cwd=mutants.ROOT) as server:
+        while not path.exists() and server.poll() is None:
+            time.sleep(0.05)
+        assert mutants.run_in_server(names[:1]) == 0
+        assert "1 passed" in capsys.readouterr().out
+        assert mutants.run_in_server(names) == 1
+        assert "1 failed, 1 passed" in capsys.readouterr().out
+        assert mutants.run_in_server(names[2:]) == 1
+        assert capsys.readouterr().out.endswith("timeout")
+        server.terminate()
 
 
 def session(path, n_changes):

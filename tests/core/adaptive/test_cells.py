@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from kfuse import KFuse
 from kfuse.core.adaptive import cells, valleys
+from kfuse.core.adaptive.links import Links
 from tests.core.adaptive.test_valleys import Graph
 from tests.strategies import SEEDS
 
@@ -78,6 +79,22 @@ def test_pairs_add_up_their_samples_and_links(seed, n_cells, n_links):
         assert after.size[number] == size[members].sum()
         assert after.mass[number] == mass[members].sum()
         assert after.standing_mass[number] == mass[members].max() == mass[after.standing[number]]
+
+
+def test_a_gap_wider_than_twice_the_samples_reach_parts_cells():
+    """24 sub-clusters of one sample in a row, which are paired up; the halves are six radii apart."""
+    gap = np.where(np.arange(23) == 11, 6.0, 1.5)
+    first, weight = np.arange(23, dtype=np.int32), 2.0 - np.arange(23) % 2
+    links = Links(first, first + np.int32(1), weight, np.zeros(23), gap[:, None])
+    (level,) = cells.levels(links, np.arange(24), np.zeros(24), np.ones(24), count=2, dimension=1.0)
+    assert (level.n_samples, level.dimension) == (6.0, 1.0)
+    assert level.size.tolist() == [2.0] * 12
+    half = [4.0, 6.0, 6.0, 6.0, 6.0, 4.0]
+    assert level.around.tolist() == half + half
+    np.testing.assert_allclose(level.counted, level.around)
+    assert dict(zip(level.first.tolist(), level.second.tolist(), strict=True)) == {i: i + 1 for i in range(11)}
+    expected = np.where(level.first == 5, -np.log(2.0), 0.0)  # six samples reach three radii
+    np.testing.assert_allclose(level.log_density_between, expected, atol=1e-12)
 
 
 def test_levels_grow_up_to_a_quarter_of_the_samples():

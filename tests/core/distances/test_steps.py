@@ -106,6 +106,11 @@ def test_the_order_of_rows_does_not_matter(monkeypatch):
         np.testing.assert_array_equal(stepped(X[shuffled]).points, expected[shuffled])
 
 
+def test_multiples_count_from_the_least_of_a_column():
+    assert steps_module.are_multiples(np.array([1.2, 1.7, 3.2]), 1.2, 0.5)
+    assert not steps_module.are_multiples(np.array([1.2, 1.8, 3.2]), 1.2, 0.5)
+
+
 @pytest.mark.parametrize("X", [np.full((4, 2), 7.5), np.array([[3.0, 1.0]])])
 def test_one_place_has_no_steps(X):
     assert in_steps(distances_for(X, "euclidean")).unit == 1.0

@@ -65,6 +65,11 @@ def test_all_others_are_found(n_samples):
     assert assert_equal_where_settled(kd_tree.build(X), X, n_samples - 1, np.arange(n_samples)).size == 0
 
 
+def test_candidates_that_are_too_far_make_room_for_others():
+    X = np.random.default_rng(0).random((400, 2))
+    assert assert_equal_where_settled(kd_tree.build(X), X[:24], 2, np.arange(24)).size == 0
+
+
 def test_a_search_that_is_left_open_too_often_goes_on_exactly():
     X = np.random.default_rng(0).integers(0, 2, (3000, 3)).astype(float)  # eight points, hundreds of times each
     search, rows = kd_tree.KDTreeSearch(EuclideanDistances(X)), np.arange(0, 3000, 7)

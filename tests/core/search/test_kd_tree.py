@@ -175,3 +175,9 @@ def test_bridges_from_whole_nodes_equal_those_by_rows(X, seed, n_components, are
     expected = shortest_bridges(RowSearch(distances), component.astype(np.int32))
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_there_is_room_for_more_samples_at_one_place_than_candidates():
+    found, distances = kd_tree.nearest(kd_tree.build(np.zeros((90, 2))), np.zeros((4, 2)), 2, np.arange(4))
+    assert found.tolist() == [[1, 2], [0, 2], [0, 1], [0, 1]]
+    assert not distances.any()
