@@ -45,7 +45,8 @@ def limit_examples(item, is_compiled):
 
 def adapt_to_uncompiled_kernels(item):
     """Without compiled kernels, much data takes hours, and numpy warns where compiled code does not."""
-    item.add_marker(pytest.mark.filterwarnings("ignore:.*encountered in scalar:RuntimeWarning"))
+    for where in ("scalar", "cast"):
+        item.add_marker(pytest.mark.filterwarnings(f"ignore:.*encountered in {where}:RuntimeWarning"))
     if item.get_closest_marker("large"):
         item.add_marker(pytest.mark.skip(reason="takes long if kernels are not compiled"))
 
