@@ -304,6 +304,18 @@ def test_extreme_values_have_a_unit_of_their_own(metric, factor):
     np.testing.assert_array_equal(KFuse(metric=metric).fit_predict(X_IRIS * factor), expected)
 
 
+def named(X):
+    return pd.DataFrame(X, columns=list("abcd"))
+
+
+@pytest.mark.parametrize(("frame", "where"), [(np.asarray, "row 150, column 1"), (named, "row 150, column 'b'")])
+def test_a_value_next_to_which_all_others_vanish_is_named(frame, where):
+    X = np.vstack([X_IRIS, [[0.0, -1e200, 0.0, 0.0]]])
+    with pytest.warns(UserWarning, match=rf"X has the value -1e\+200 \({where}\), next to which most rows are"):
+        KFuse(1).fit(frame(X))
+    KFuse(1).fit(frame(np.where(X == -1e200, -1e140, X)))  # warnings are errors in these tests
+
+
 def test_distances_beyond_all_numbers_need_no_warning():
     X = np.random.default_rng(16).choice([-1, 1], size=(10, 4)) * 1e308
     assert KFuse(2, fusion="paper").fit(X).n_clusters_ == 2  # warnings are errors in these tests

@@ -165,3 +165,9 @@ def test_rounding_may_leave_a_diagonal_that_is_not_zero(dtype):
     distances[np.diag_indices(150)] = np.sqrt(np.finfo(dtype).eps) * X.max()
     distances = np.maximum(distances, distances.T)
     assert KFuse(2, metric="precomputed").fit(distances).n_clusters_ == 2
+
+
+def test_a_graph_of_connectivity_is_recognised():
+    X = make_blobs(200, random_state=0)[0]
+    with pytest.warns(UserWarning, match=r"All distances of the precomputed graph are 1.*with mode='distance'"):
+        KFuse(3, metric="precomputed").fit(kneighbors_graph(X, 64))

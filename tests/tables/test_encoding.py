@@ -206,6 +206,14 @@ class TestAdvice:
         assert "'b'" in said[0]
         assert "explain the clusters: exclude=[" in said[0]
 
+    def test_clusters_made_of_missing_values(self):
+        """The median of two groups of one size lies between them, where only rows are whose value was filled in."""
+        x = np.repeat([0.0, 8.0], 120) + RNG.normal(size=240) / 20
+        frame = pl.DataFrame({"x": [*x, *[None] * 60], "y": RNG.random(300)})
+        said = self.say(frame, KFuse(3), scale="none")
+        assert "cluster 2 is made of rows whose 'x' is missing: try missing='drop'" in said
+        assert not any("missing" in one for one in self.say(frame, KFuse(2), missing="drop", scale="none"))
+
     def test_a_number_that_decides_alone(self):
         group = np.arange(300) % 2
         frame = pl.DataFrame({"x": RNG.normal(size=300) + 40 * group, "y": RNG.normal(size=300)})

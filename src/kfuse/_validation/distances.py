@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from copy import copy
 from typing import Any
 
@@ -84,7 +85,19 @@ def _check_graph(graph: csr_array, *, square: bool) -> csr_array:
     others = heads != graph.indices  # a sample is not its own neighbour
     counts = np.bincount(heads[others], minlength=graph.shape[0])
     indptr = np.concatenate([[0], np.cumsum(counts)])
+    _warn_of_connectivity(graph.data[others], graph.shape[0])
     return csr_array((graph.data[others].astype(np.float64), graph.indices[others], indptr), shape=graph.shape)
+
+
+def _warn_of_connectivity(data: NDArray[Any], n_samples: int) -> None:
+    """Warn of a graph that only says who is a neighbour, as scikit-learn makes it by default."""
+    if data.size > n_samples and (data == 1).all():
+        warnings.warn(
+            "All distances of the precomputed graph are 1, so that no density can be told: if it was built with "
+            "mode='connectivity', build it with mode='distance'.",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def _check_stored(graph: csr_array, bad: NDArray[np.bool_], what: str, remedy: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from kfuse._validation.containers import as_table, check_container, shown
 from kfuse._validation.parameters import TREE_METRICS
 
+GIANT = 1e150  # times what is typical: the square of its inverse is next to nothing
 WIDE_INTEGERS = ("Int128", "UInt128")  # of polars
 COMPLEX = "Complex data not supported: pass real numbers, for example the real and the imaginary parts as two features."
 
@@ -48,6 +50,8 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> NDArray[
     metric = getattr(estimator, "metric", "euclidean")
     if isinstance(metric, str) and metric not in TREE_METRICS:
         _check_suits(X, metric)
+    if reset:
+        _warn_of_giants(X, _column_names(table))
     return X
 
 
@@ -151,6 +155,25 @@ def _check_not_too_large(X: NDArray[Any], metric: str) -> None:
             f"X[{row}, {column}] is {X[row, column]:.3g}, too large to compute metric={metric!r} in {X.dtype}: "
             f"divide X so that its values are below {largest:.0e}."
         )
+
+
+def _warn_of_giants(X: NDArray[Any], names: list[Any] | None) -> None:
+    """Warn of a value next to which most rows are one point: the squares of their distances vanish."""
+    largest = max(float(X.max(initial=0.0)), -float(X.min(initial=0.0)))
+    if largest < GIANT:  # without looking at every row
+        return
+    sizes = np.maximum(X.max(axis=1), -X.min(axis=1))
+    typical, row = float(np.partition(sizes, sizes.size // 2)[sizes.size // 2]), int(sizes.argmax())
+    if largest / GIANT <= typical:
+        return
+    column = int(np.abs(X[row]).argmax())
+    where = f"row {row}, column {shown(names[column]) if names else column}"
+    warnings.warn(
+        f"X has the value {X[row, column]:.3g} ({where}), next to which most rows are indistinguishable: if it marks a "
+        "missing value, drop the row or replace it.",
+        UserWarning,
+        stacklevel=5,
+    )
 
 
 def _column_names(X: Any) -> list[Any] | None:

@@ -61,6 +61,7 @@ class Features(NamedTuple):
     sources: list[str]  # the column that each feature comes from
     used: NDArray[np.bool_]  # for each row of the table, whether it is a sample
     missing: Missing
+    is_missing: dict[str, NDArray[np.bool_]]  # for each column that is used, the samples whose value is missing
 
     @property
     def columns(self) -> list[str]:
@@ -134,19 +135,16 @@ def features(
     used = _samples(table, chosen.used, is_missing, missing)
     blocks = list(_blocks(chosen, used, scale, as_radians=positions == "radians"))
     n_missing, rows = int(is_missing.sum()), int(is_missing.any(axis=1).sum())
+    of_columns = {column.name: here for column, here in zip(chosen.used, is_missing[used].T, strict=True)}
     return Features(
         X=encoding.joined(blocks),
         names=[name for block in blocks for name in block.names],
-        decisions=_decisions(
-            table,
-            chosen,
-            blocks,
-            {column.name: here for column, here in zip(chosen.used, is_missing[used].T, strict=True)},
-        ),
+        decisions=_decisions(table, chosen, blocks, of_columns),
         values=np.hstack([block.values for block in blocks]),
         sources=[name for block in blocks for name in block.columns],
         used=used,
         missing=Missing(missing, n_missing, rows, int((~used).sum())),
+        is_missing=of_columns,
     )
 
 

@@ -31,12 +31,13 @@ ROWS_PER_BIN = 5  # at least, so that values do not explain clusters by chance
 MOST_BINS = 200
 MOST_COLUMNS = 3  # that explain the clusters together
 LEAST_GAIN = 0.02  # in lambda, for another column to be named
+MOSTLY, SELDOM = 0.9, 0.5  # shares of missing values: in a cluster that they make, and in the table at most
 
 
 class Advice(NamedTuple):
     """One remark, with the parameters that it mentions kept apart from the text."""
 
-    about: Literal["row number", "repeated rows", "number", "columns"]
+    about: Literal["row number", "repeated rows", "number", "columns", "missing values"]
     parts: Parts
 
     def __str__(self) -> str:
@@ -57,7 +58,8 @@ def advice(features: Features, model: KFuse) -> list[Advice]:
     -------
     list of Advice
         Remarks about row numbers among the columns, rows that repeat few combinations of values, a number of clusters
-        that stands out little, and columns that explain the clusters alone; ``str`` makes a sentence of each.
+        that stands out little, columns that explain the clusters alone, and clusters of rows whose values are missing;
+        ``str`` makes a sentence of each.
 
     Examples
     --------
@@ -74,6 +76,7 @@ def advice(features: Features, model: KFuse) -> list[Advice]:
     if model.n_clusters_ > 1:
         found += [Advice("number", parts) for parts in _doubtful_number(model)]
         found += [Advice("columns", parts) for parts in _explained(features, model.labels_)]
+        found += [Advice("missing values", parts) for parts in _made_of_missing(features, model.labels_)]
     return found
 
 
@@ -133,6 +136,19 @@ def _explained(features: Features, labels: NDArray[np.intp]) -> Iterator[Parts]:
         *first, last = map(repr, names)
         subject = f"column {last} alone explains" if not first else f"columns {', '.join(first)} and {last} explain"
         yield (f"{subject} the clusters: ", Setting("exclude", names), " shows what the others say")
+
+
+def _made_of_missing(features: Features, labels: NDArray[np.intp]) -> Iterator[Parts]:
+    """Warn of clusters that have a value in common only because it is missing: what was filled in made them."""
+    kept = labels >= 0
+    sizes = np.bincount(labels[kept])
+    for name, is_missing in features.is_missing.items():
+        share = np.bincount(labels[kept], weights=is_missing[kept]) / sizes
+        clusters = np.flatnonzero(share >= MOSTLY)
+        if clusters.size and is_missing[kept].mean() <= SELDOM:
+            *first, last = map(str, clusters)
+            subject = f"clusters {', '.join(first)} and {last} are" if first else f"cluster {last} is"
+            yield (f"{subject} made of rows whose {name!r} is missing: try ", Setting("missing", "drop"))
 
 
 def explained(codes: NDArray[np.intp], labels: NDArray[np.intp]) -> float:
