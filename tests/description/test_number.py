@@ -36,7 +36,13 @@ def test_any_other_number_has_its_p_value(shapes, number):
     words = explain_number(shapes, number)
     best, p_values = shapes.tree_.suggest(1)[0], p_values_of(shapes.tree_)
     p_value = p_values[min(number, p_values.size) - 1]
-    how = "" if number == 1 else " (the weakest border does not show)" if p_value == 1 else f" (p {written(p_value)})"
+    how = (
+        ""
+        if number == 1
+        else " (its weakest border is not significant)"
+        if p_value == 1
+        else f" (p {written(p_value)})"
+    )
     noun, verb = ("cluster", "is") if number == 1 else ("clusters", "are")
     assert words == (
         f"{number} {noun} {verb} not the suggested number{how}: that is {best.n_clusters} (p {written(best.p_value)})."
@@ -126,7 +132,7 @@ class TestRange:
         model, words = self.explained(least, most)
         best, p_values = shapes.tree_.suggest(1)[0], p_values_of(shapes.tree_)
         p_value = p_values[min(number, p_values.size) - 1]
-        how = "the weakest border does not show" if p_value == 1 else f"p {written(p_value)}"
+        how = "its weakest border is not significant" if p_value == 1 else f"p {written(p_value)}"
         assert model.n_clusters_ == number
         assert words == (
             f"{number} clusters ({how}), {limit}: by itself, the data suggests {best.n_clusters} "

@@ -238,4 +238,4 @@ def _another(number: int, best: Suggestion, p_value: float, limit: str) -> str:
 
 def _how_sure(p_value: float) -> str:
     """Return the p-value of the weakest border in parentheses, or that nothing shows it."""
-    return " (the weakest border does not show)" if p_value == 1.0 else f" (p {written(p_value)})"
+    return " (its weakest border is not significant)" if p_value == 1.0 else f" (p {written(p_value)})"

@@ -15,7 +15,7 @@ from kfuse.description.number import hedge
 from kfuse.suggestion import written
 from kfuse.wording import counted
 
-P_VALUE = "p: at most about the chance of a border as clear as the weakest one, in data without clusters."
+P_VALUE = "p: roughly an upper bound on the chance of a border as clear as the weakest one in data without clusters."
 CONTRAST = "Contrast: how much weaker merges between clusters are than those within, from 0 to 1."
 MOST_SIZES = 5
 ONE_CLUSTER = "No number stands out, so the data counts as one cluster; its contrast is not comparable."
