@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 from kfuse._validation.containers import as_table, check_container, shown
 from kfuse._validation.parameters import TREE_METRICS
 
-GIANT = 1e150  # times what is typical: the square of its inverse is next to nothing
+GIANT = 1e156  # times what is typical: squares of distances vanish beside it, or are about to
 WIDE_INTEGERS = ("Int128", "UInt128")  # of polars
 COMPLEX = "Complex data not supported: pass real numbers, for example the real and the imaginary parts as two features."
 
