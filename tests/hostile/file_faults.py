@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.hostile.child import ROOT, finish, run, start
+import kfuse
+from tests.hostile.child import finish, run, start
 
 CACHED = "*.nb[ic]"  # numba's index and data files
 
@@ -18,7 +19,7 @@ def copy_cache(folder: Path) -> None:
     """Copy the cached kernels to where numba looks for them with NUMBA_CACHE_DIR = `folder`."""
     from numba.core import caching  # noqa: PLC0415 - slow to import
 
-    for cached in {path.parent for path in (ROOT / "src").rglob(CACHED)}:
+    for cached in {path.parent for path in Path(kfuse.__file__).parent.rglob(CACHED)}:
         source = str(cached.parent / "any.py")
         there = folder / caching._CacheLocator.get_suitable_cache_subpath(source)
         there.mkdir(parents=True)
