@@ -98,7 +98,7 @@ class Recorder(ExitStack):
 
 def borders_by_sign(borders: Borders) -> dict[str, int]:
     """Return how many borders each sign sees."""
-    counts = (n_clusters.count_below_step(borders), borders.n_peaks, borders.n_islands)
+    counts = (borders.n_steps, borders.n_peaks, borders.n_islands)
     return dict(zip(SIGNS, counts, strict=True))
 
 

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 from scipy.spatial.distance import cdist
 
 from kfuse import KFuse
-from kfuse.core.adaptive import islands, n_clusters, significance, valleys
+from kfuse.core.adaptive import islands, significance, valleys
 from kfuse.core.result import Borders
 from study.calibration.measure import PartShares, Recorder, least_step, over_surface, two_gaussians
 from study.figures.style import BLUE, FAINT, INK, RED, bare, panels, plain
@@ -122,7 +122,7 @@ def draw_way(ax: Axes, seen: Seen, title: str) -> None:
 def draw_strengths(ax: Axes, borders: Borders) -> None:
     """Draw the strengths of the highest merges across a valley, with those below the step in red."""
     strength = borders.strength[np.flatnonzero(borders.is_valley)[::-1]][:N_SHOWN]
-    n_borders = n_clusters.count_below_step(borders)
+    n_borders = borders.n_steps
     rank = np.arange(1, strength.size + 1)
     ax.axhline(1, color=FAINT, linewidth=1)
     ax.scatter(rank, strength, s=26, c=np.where(rank <= n_borders, RED, GREY), linewidths=0)

@@ -212,6 +212,25 @@ class Reference:
             -lowest - (mean - min(parts[0][1], parts[1][1])) / smaller - 0.75 * doubt * math.log1p(self.lam / smaller)
         )
 
+    def weigh(self, n_shown):
+        """Order the highest merges by how far they rise above the others, times the pairs that they separate."""
+        merges = self.by_height
+        base = merges[max(len(merges) - n_shown - 1, 0)]["height"] if merges else 0.0
+        size = {}
+        for label, w in zip(self.labels, self.w, strict=True):
+            size[label] = size.get(label, 0.0) + w
+        parts = {label: [label] for label in size}
+        for merge in merges:
+            a, b = (parts[leaf] for leaf in merge["edge"])
+            merge["sizes"] = size[a[0]], size[b[0]]
+            size[a[0]] += size[b[0]]
+            a += b
+            parts.update(dict.fromkeys(b, a))
+        for merge in merges[len(merges) - n_shown :]:
+            n_a, n_b = merge["sizes"]
+            merge["separates"] = (merge["height"] - base) * (n_a * n_b)
+        self.by_height = sorted(merges, key=lambda merge: merge.get("separates", -math.inf))
+
     def cut(self, n_clusters):
         """Labels by falling size, then by smallest sample, for up to as many clusters as sub-clusters."""
         name = {label: label for label in set(self.labels)}

@@ -18,6 +18,16 @@ class Borders(NamedTuple):
     n_peaks: int  # density peaks that stand out, beside the highest
     n_islands: int  # merges between parts that few neighbours leave or enter
     openness: NDArray[np.float64]  # the share that leaves or enters both sides, over the limit; infinite if not tested
+    n_steps: int = 0  # merges below the step that tells borders from what is inside
+
+    def in_order(self, order: NDArray[np.intp]) -> Borders:
+        """Return the same with the merges in another order; the counts stay as they are."""
+        return self._replace(
+            strength=self.strength[order],
+            is_valley=self.is_valley[order],
+            evidence=self.evidence[order],
+            openness=self.openness[order],
+        )
 
 
 class Surroundings(NamedTuple):

@@ -94,8 +94,8 @@ def undo(
     execution: Execution,
 ) -> adaptive.Undone:
     """Order the merges, and collect what tells the number of clusters."""
-    openness, rho = partial(_openness, here, found, boxes, execution), here.log_density
-    return adaptive.undo(merges, found_peaks, here.basins, rho, natural_value, found.dimension, openness)
+    openness = partial(_openness, here, found, boxes, execution)
+    return adaptive.undo(merges, found_peaks, here.basins, here.ends, natural_value, found.dimension, openness)
 
 
 def _openness(

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import scale
@@ -9,6 +11,7 @@ from sklearn.preprocessing import scale
 from kfuse import KFuse
 from kfuse.core.adaptive import borders
 from kfuse.core.adaptive.fusion import Merges
+from kfuse.core.dendrogram import nodes_of_merges, sizes_of_nodes
 
 
 def merge_of(size, density, level=0.0, log_index=-3.0):
@@ -84,3 +87,56 @@ def test_small_groups_in_noise_are_found():
     y = np.repeat(np.arange(36), 15)
     X = np.vstack([centres[y] + rng.normal(size=(y.size, 2)) * 0.5, rng.uniform(-5, 55, (100, 2))])
     assert adjusted_rand_score(y, KFuse(36).fit_predict(X)[: y.size]) > 0.97
+
+
+def order_of(height, children, leaf_sizes, n_shown):
+    children, height = np.array(children), np.array(height, dtype=float)
+    sizes = sizes_of_nodes(children, np.array(leaf_sizes, dtype=float))
+    return borders.by_pairs_separated(height, children, sizes, n_shown).tolist()
+
+
+CHAIN = [[0, 1], [2, 4], [3, 5]]  # four leaves: 0 and 1 merge first, then 2 and 3 join them
+
+
+def test_shown_borders_count_by_the_pairs_that_they_separate():
+    """Above 1, the borders rise by 4 and 6; they separate 90 x 40 and 130 x 10 pairs: 14,400 and 7,800."""
+    assert order_of([1.0, 5.0, 7.0], CHAIN, [45, 45, 40, 10], 2) == [0, 2, 1]
+    assert order_of([1.0, 5.0, 13.0], CHAIN, [45, 45, 40, 10], 2) == [0, 1, 2]  # 14,400 and 15,600
+
+
+def test_merges_that_are_not_shown_keep_their_order():
+    for n_shown in (0, 1):
+        assert order_of([1.0, 5.0, 7.0], CHAIN, [45, 45, 40, 10], n_shown) == [0, 1, 2]
+    assert order_of([], np.empty((0, 2), dtype=int), [7], 0) == []
+
+
+def test_if_all_merges_are_shown_they_are_measured_from_the_lowest():
+    """The lowest rises by nothing, whatever it separates; the others by 4 and 6."""
+    assert order_of([1.0, 5.0, 7.0], CHAIN, [45, 45, 40, 10], 3) == [0, 2, 1]
+
+
+def test_of_borders_that_separate_as_much_the_earlier_merge_is_first():
+    assert order_of([1.0, 3.0, 2.0 + 1.0], [[0, 1], [2, 3], [4, 5]], [8, 8, 4, 16], 2) == [0, 1, 2]
+    assert order_of([1.0, 1.0, 1.0], CHAIN, [1, 1, 1, 1], 3) == [0, 1, 2]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.data())
+def test_the_cut_at_the_number_shown_stays(seed, n_leaves, data):
+    rng = np.random.default_rng(seed)
+    first = data.draw(st.integers(0, n_leaves - 1))
+    edges = np.array([[rng.integers(leaf), leaf] for leaf in range(1, n_leaves)])[rng.permutation(n_leaves - 1)]
+    height = np.sort(rng.integers(0, 6, n_leaves - 1) + rng.integers(0, 2, n_leaves - 1) * rng.random(n_leaves - 1))
+    order = order_of(height, nodes_of_merges(*edges.T), rng.integers(1, 50, n_leaves), n_leaves - 1 - first)
+    assert order[:first] == list(range(first))
+    assert sorted(order[first:]) == list(range(first, n_leaves - 1))
+
+
+def test_fewer_clusters_than_shown_are_the_large_groups():
+    """Two large groups that nearly touch, four small ones far from all others: two clusters are the large groups."""
+    rng = np.random.default_rng(0)
+    large = [rng.normal([x, 0], 1.0, size=(300, 2)) for x in (0, 6)]
+    small = [rng.normal([x, y], 0.5, size=(15, 2)) for x in (-6, 12) for y in (-8, 8)]
+    model = KFuse(2).fit(np.concatenate(large + small))
+    assert model.tree_.suggest(1)[0].n_clusters == 6
+    of_large = np.repeat([0, 1], 300)
+    assert adjusted_rand_score(of_large, model.labels_[:600]) > 0.95

@@ -9,6 +9,7 @@ from sklearn.neighbors import kneighbors_graph
 
 from kfuse import KFuse
 from kfuse.core.adaptive import places
+from kfuse.core.adaptive.n_clusters import count_borders
 from kfuse.core.search import NeighborTable, choose_search
 from kfuse.core.search.duplicates import first_at_distance_zero, first_of_equal_rows
 from kfuse.core.search.spatial import spatial_order
@@ -37,6 +38,16 @@ def test_equals_the_reference(X, neighbors):
     assert_equals_the_reference(X, neighbors)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_groups_of_many_sizes_equal_the_reference(seed):
+    """The borders that are shown are ordered by the sizes of their parts."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(5, 40, size=5)
+    X = np.concatenate([rng.normal(rng.uniform(0, 60, size=2), 1.0, size=(size, 2)) for size in sizes])
+    assert count_borders(KFuse(1).fit(X).tree_.borders) > 1
+    assert_equals_the_reference(np.round(X, seed % 3), "kd_tree")
+
+
 @pytest.mark.parametrize("neighbors", ["kd_tree", "brute"])
 def test_no_more_than_64_rounds_and_neighbours(neighbors):
     X = np.diag(np.linspace(1, 2, 80))  # all name the others in the same order, one more in each round
@@ -50,11 +61,12 @@ def assert_equals_the_reference(X, neighbors):
     points, place = in_spatial_order(as_recorded(X))
     model, reference = KFuse(1, neighbors=neighbors).fit(X), Reference(points, np.bincount(place))
     reference.place = place
+    heights = [merge["height"] for merge in reference.by_height]
+    reference.weigh(count_borders(model.tree_.borders))
     assert model.natural_value_ == reference.lam
     assert model.n_neighbors_ == reference.k
     np.testing.assert_array_equal(model.subcluster_labels_, np.array(reference.labels)[reference.place])
     np.testing.assert_array_equal(model.tree_.log_index, [merge["log_index"] for merge in reference.by_height])
-    heights = [merge["height"] for merge in reference.by_height]
     np.testing.assert_array_equal(model.tree_.height, np.maximum.accumulate(heights) if heights else [])
     for k in range(1, model.tree_.n_leaves + 1):
         np.testing.assert_array_equal(model.cut(k), reference.cut(k))

@@ -6,7 +6,7 @@ from sklearn.datasets import load_iris, make_circles, make_moons
 
 from kfuse import KFuse
 from kfuse.core.adaptive.fusion import Merges
-from kfuse.core.adaptive.n_clusters import count_clusters, is_valley, strengths, suggest
+from kfuse.core.adaptive.n_clusters import count_below_step, count_clusters, is_valley, strengths, suggest
 from kfuse.core.adaptive.support import support
 from kfuse.core.result import Borders
 
@@ -16,7 +16,8 @@ def borders_of(strength, dimension=2.0, evidence=None, is_valley=None, n_peaks=0
     untested = np.full(len(strength), -np.inf) if evidence is None else np.array(evidence, dtype=float)
     is_valley = np.ones(len(strength), dtype=bool) if is_valley is None else np.array(is_valley)
     untouched = np.full(len(strength), np.inf)
-    return Borders(np.array(strength, dtype=float), is_valley, untested, dimension, n_peaks, n_islands, untouched)
+    seen = Borders(np.array(strength, dtype=float), is_valley, untested, dimension, n_peaks, n_islands, untouched)
+    return seen._replace(n_steps=count_below_step(seen))
 
 
 def suggestions(ascending, n, **options):

@@ -85,7 +85,7 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
         merges, found_peaks = merge(graph, ends, summed, execution)
     with stage("number of clusters"):
         openness_of = partial(islands.openness_of_merges, kept.for_islands, execution=execution)
-        tree = undo(merges, found_peaks, basins, rho.values, found.natural_value, own.dimension, openness_of)
+        tree = undo(merges, found_peaks, basins, ends, found.natural_value, own.dimension, openness_of)
     place = distinct.place
     return Result(
         natural_value=found.natural_value,
@@ -208,7 +208,7 @@ def undo(
     merges: fusion.Merges,
     found_peaks: valleys.Peaks,
     basins: peaks.Basins,
-    log_density: NDArray[np.float64],
+    ends: links.Ends,
     natural_value: int,
     dimension: float,
     openness_of: Callable[[islands.Parts], NDArray[np.float64]],
@@ -217,7 +217,7 @@ def undo(
     height = borders.heights(merges, natural_value, dimension)
     order = borders.by_height(height)
     children = nodes_of_merges(*merges.edge[order].T)
-    parts = islands.Parts(children, basins.labels, basins.peaks, log_density)
+    parts = islands.Parts(children, basins.labels, basins.peaks, ends.log_density)
     openness = openness_of(parts)
     seen = Borders(
         strength=n_clusters.strengths(merges)[order],
@@ -228,7 +228,12 @@ def undo(
         n_islands=islands.count_islands(openness),
         openness=openness,
     )
-    return Undone(children, merges.edge[order], merges.log_index[order], height[order], seen)
+    seen = seen._replace(n_steps=n_clusters.count_below_step(seen))
+    height, n_shown = height[order], n_clusters.count_borders(seen)
+    again = borders.by_pairs_separated(height, children, parts.sums(ends.weights), n_shown)
+    order = order[again]
+    children = nodes_of_merges(*merges.edge[order].T)
+    return Undone(children, merges.edge[order], merges.log_index[order], height, seen.in_order(again))
 
 
 def _without_reverse_neighbors(distinct: places.Places, found: natural.NaturalNeighbors) -> NDArray[np.bool_]:

@@ -13,6 +13,12 @@ These edges are a spanning tree of the leaves: undoing any n - 1 of them leaves 
 further ones only split these. So merging the edges again by ascending height, which is Kruskal's algorithm, makes a
 binary tree whose cuts are nested and whose heights never decrease; an outlier hangs below the group that it is linked
 to best.
+
+The highest merges are the borders that the data shows (`n_clusters` counts them). If fewer clusters are asked for than
+that, all candidates are groups, and what remains to be decided is which of them to keep apart. A border between two
+large groups then matters more than a deeper one around a small group: how far a border rises above the merges inside
+groups counts times the pairs of samples that it separates. The heights stay ascending: the border that is undone first
+has the largest.
 """
 
 from __future__ import annotations
@@ -53,3 +59,19 @@ def write_heights(merges, natural_value, dimension, height):
 def by_height(height: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the merges by ascending height; of equal ones, the earlier merge first."""
     return ascending(height)
+
+
+def by_pairs_separated(
+    height: NDArray[np.float64], children: NDArray[np.intp], sizes: NDArray[np.float64], n_shown: int
+) -> NDArray[np.intp]:
+    """Return the order of a tree's merges with the last `n_shown` by how well they separate how many pairs of samples.
+
+    What is shown stays behind all other merges, so the cut into `n_shown` + 1 clusters remains as it is. `height` is
+    ascending, and `sizes` are those of all nodes.
+    """
+    first = height.size - n_shown
+    if n_shown < 2:
+        return np.arange(height.size)
+    above_inside = height[first:] - height[max(first - 1, 0)]
+    n_pairs = sizes[children[first:]].prod(axis=1)
+    return np.append(np.arange(first), first + ascending(above_inside * n_pairs))

@@ -109,8 +109,12 @@ def _evidence(n_clusters: int, border: float, inside: float) -> Evidence:
 
 def count_clusters(borders: Borders) -> int:
     """Return the largest number of clusters that one of the signs supports."""
-    most = borders.strength.size
-    return 1 + min(most, max(count_below_step(borders), borders.n_peaks, borders.n_islands))
+    return 1 + count_borders(borders)
+
+
+def count_borders(borders: Borders) -> int:
+    """Return the largest number of borders that one of the signs supports."""
+    return min(borders.strength.size, max(borders.n_steps, borders.n_peaks, borders.n_islands))
 
 
 class Steps(NamedTuple):
