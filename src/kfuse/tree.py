@@ -205,8 +205,8 @@ class FusionTree(NamedTuple):
         Returns
         -------
         int
-            The number that "auto" takes if it is in the range; otherwise the one with the largest contrast there, or
-            the one nearest to what "auto" takes if none has any.
+            The number that "auto" takes if it is in the range; otherwise the one that `suggest` ranks first there, or
+            the one nearest to what "auto" takes if nothing speaks for any.
 
         Examples
         --------
@@ -218,8 +218,9 @@ class FusionTree(NamedTuple):
         (2, True)
         """
         first, *others = self._ranked(max(1, self.leaf_labels.size))
-        for one in (first, *sorted(others, key=lambda other: -other.contrast)):
-            if least <= one.n_clusters <= most and (one is first or one.contrast > 0):
+        for one in (first, *others):
+            has_support = one.n_clusters <= first.n_clusters or one.contrast > 0
+            if least <= one.n_clusters <= most and has_support:
                 return one.n_clusters
         return min(max(first.n_clusters, least), most)
 
@@ -234,9 +235,10 @@ class FusionTree(NamedTuple):
         Returns
         -------
         list of Suggestion
-            The numbers with the evidence for them, the best first; ``print`` shows them as a table. The others go by
-            their step of log-strength, which counts less the larger the p-value, and where it counts nothing by
-            decreasing contrast.
+            The numbers with the evidence for them, the best first; ``print`` shows them as a table. Larger numbers
+            than the first go by their step of log-strength, smaller ones by how much better the borders that they draw
+            separate the samples than the next one. Either counts less the larger the p-value is; where it counts
+            nothing, the numbers go by decreasing contrast.
 
         Examples
         --------

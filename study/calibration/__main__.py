@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kfuse.core.adaptive import significance
 from study.calibration import pictures, tables
-from study.calibration.measure import SAMPLES, SAMPLES_OF_TWO, Measured, run, seeds_of
+from study.calibration.measure import SAMPLES, SAMPLES_OF_TWO, SMALL, Measured, run, seeds_of
 from study.structureless import FAMILIES, TUBES
 
 PAGE = """# Calibration of the number of clusters
@@ -46,6 +46,13 @@ All signs together, by the number of samples:
 {by_kind_and_samples}
 
 ## Steps
+
+How strongly a part of a few places is connected is partly random, so its merge may be weaker than typical by ALLOWANCE
+/ √s. The table has the largest allowance that a merge of fewer than {small} places needs to be as strong as typical, in
+data without clusters. ALLOWANCE is about the largest of the 95 % quantiles with two or more features. With one feature,
+parts of eight and more places are as strong as the gaps next to them, which the least step below accounts for.
+
+{allowance}
 
 The largest √i · step in data without clusters, against the least step that counts, 1.5 / m^1.3. Evidence for or against
 peaks is left out here; in a fit, it counts as well, and mostly against a step that chance made.
@@ -112,6 +119,8 @@ def page(measured: Measured) -> str:
         by_kind=tables.sign_table(trials, tables.by_kind(FAMILIES), "family"),
         by_samples=tables.alarm_table(trials, features, None, "features"),
         by_kind_and_samples=tables.alarm_table(trials, tables.by_kind(FAMILIES), None, "family"),
+        small=SMALL,
+        allowance=tables.allowance_table(trials),
         steps=tables.step_table(trials),
         peaks=tables.alarm_table(trials, features, "peaks", "features"),
         modes=tables.peak_table(trials),

@@ -25,6 +25,7 @@ DISTANCES = (2, 3, 4, 5, 6)  # between the centres of two Gaussians, in standard
 DIMENSIONS_OF_TWO = (1, 2, 10)
 SIGNS = ("step", "peaks", "islands")
 HIGHEST_STEP = 64.0
+SMALL = 16  # places: parts with fewer of them need an allowance
 
 
 # One data set
@@ -39,6 +40,7 @@ class Trial(NamedTuple):
     seed: int
     dimension: float  # intrinsic
     step: float  # the largest sqrt(i) x step
+    allowance: float  # the largest that the merge of a small part needs to be as strong as typical
     borders: dict[str, int]  # by sign
     found: int  # the number of clusters
     peaks: dict[str, tuple[float, float]]  # at each scale: the largest -log P, and the correction for that peak
@@ -57,6 +59,7 @@ def measure(kind: str, family: Family, n_features: int, n: int, seed: int) -> Tr
         evidence = recorder.watch(valleys, "evidence_of_peaks")
         surprises, corrections = recorder.watch(valleys, "surprise"), recorder.watch(valleys, "corrections")
         shares, dimensions = recorder.watch(islands, "leaving_shares"), recorder.watch(islands, "dimensions_of_parts")
+        strengths = recorder.watch(n_clusters, "strengths")
         model = KFuse(n_jobs=1).fit(X)
     borders = model.tree_.borders
     assert borders is not None  # the default always has them
@@ -67,6 +70,7 @@ def measure(kind: str, family: Family, n_features: int, n: int, seed: int) -> Tr
         seed,
         borders.dimension,
         largest_step(borders),
+        largest_allowance(strengths[0]),
         borders_by_sign(borders),
         model.n_clusters_,
         largest_peaks(evidence[0].result.evidence, surprises, corrections),
@@ -111,6 +115,13 @@ def largest_step(borders: Borders) -> float:
         with patch.object(n_clusters, "STEP_IN_ONE_DIMENSION", middle):
             low, high = (middle, high) if n_clusters.count_below_step(neutral) else (low, middle)
     return low
+
+
+def largest_allowance(call: Call) -> float:
+    """Return the largest distance of small parts below the line of typical strength, times the root of their places."""
+    places = call.arguments[0].size.min(axis=1)
+    below_line = n_clusters.ALLOWANCE / np.sqrt(places) - np.log(call.result)
+    return float((below_line * np.sqrt(places))[places < SMALL].max(initial=0.0))
 
 
 def least_step(dimension: float) -> float:

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from kfuse.core.adaptive import islands, significance
+from kfuse.core.adaptive import islands, n_clusters, significance
 from study.calibration.measure import SIGNS, Trial, least_step
 from study.structureless import DIMENSIONS, Family
 
@@ -49,6 +49,16 @@ def step_table(trials: list[Trial]) -> str:
             rows.append([str(d), str(len(here)), *map(shown, values)])
     head = ["features", "data sets", "median m", "95 % quantile of √i · step", "median least step"]
     return table([*head, "95 % quantile of their ratio", "share above 1"], rows)
+
+
+def allowance_table(trials: list[Trial]) -> str:
+    """Compare the allowance that small parts need in each data set with the one that they get."""
+    rows = []
+    for name, belongs in by_features(trials).items():
+        needed = [trial.allowance for trial in trials if belongs(trial)]
+        quantiles = map(shown, np.quantile(needed, [0.5, 0.95]))
+        rows.append([name, *quantiles, shown(share(value > n_clusters.ALLOWANCE for value in needed))])
+    return table(["features", "median", "95 % quantile", f"share above {n_clusters.ALLOWANCE:g}"], rows)
 
 
 def samples_in(trials: Iterable[Trial]) -> list[int]:

@@ -122,7 +122,7 @@ class TestRange:
     @pytest.mark.parametrize(
         ("least", "most", "number", "limit"),
         [
-            (2, 4, 4, "the most that was allowed"),
+            (2, 4, 3, "the best of the 2 to 4 that were allowed"),
             (3, 3, 3, "the most that was allowed"),
             (12, 12, 12, "the fewest that were allowed"),
             (150, 200, 150, "the fewest that were allowed"),

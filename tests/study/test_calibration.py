@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from study.calibration import measure, tables
 from study.structureless import FAMILIES, TUBES
 
 ROOT = Path(__file__).parents[2]
-NO_BORDERS = Borders(np.empty(0), np.empty(0, bool), np.empty(0), 2.0, 0, 0, np.empty(0))
+NO_BORDERS = Borders(np.empty(0), np.empty(0, bool), np.empty(0), 2.0, 0, 0, np.empty(0), np.empty(0))
 QUICK = ["--seeds", "1", "--seeds-of-two", "1", "--samples", "60", "--samples-of-two", "60"]
 
 
@@ -48,6 +49,15 @@ def test_the_largest_step_is_the_last_least_step_that_it_passes(monkeypatch):
         assert bool(n_clusters.count_below_step(neutral)) == passes
 
 
+def test_the_largest_allowance_is_that_of_the_weakest_small_part():
+    """Below the line by 0.5 and 2.5 for one place, by 3 for four and by 5 for sixteen, which are not small."""
+    places, below_line = np.array([1.0, 1.0, 4.0, 16.0]), np.array([0.5, 2.5, 1.5, 1.25])
+    merges = SimpleNamespace(size=np.column_stack([places + 1, places]))
+    call = measure.Call((merges,), np.exp(n_clusters.ALLOWANCE / np.sqrt(places) - below_line))
+    assert measure.largest_allowance(call) == pytest.approx(3.0)
+    assert measure.largest_allowance(measure.Call((SimpleNamespace(size=np.empty((0, 2))),), np.empty(0))) == 0.0
+
+
 def test_watched_functions_are_put_back():
     before = n_clusters.count_clusters
     with measure.Recorder() as recorder:
@@ -67,7 +77,7 @@ def test_page_and_pictures_are_written_and_read_again(tmp_path, capsys, monkeypa
     assert {path.stem for path in (tmp_path / "number").glob("*.png")} == {"false_alarms", "power", "signs"}
     page = out.read_text("utf-8")
     assert "{" not in page
-    assert page.count("\n| --- ") == 11
+    assert page.count("\n| --- ") == 12
     capsys.readouterr()
     calibration.main(["--measured", str(measured)])
     assert capsys.readouterr().out.rstrip() == page.rstrip()

@@ -18,6 +18,7 @@ class Borders(NamedTuple):
     n_peaks: int  # density peaks that stand out, beside the highest
     n_islands: int  # merges between parts that few neighbours leave or enter
     openness: NDArray[np.float64]  # the share that leaves or enters both sides, over the limit; infinite if not tested
+    separation: NDArray[np.float64]  # of the borders that are shown, by which they are ordered; zero for other merges
     n_steps: int = 0  # merges below the step that tells borders from what is inside
 
     def in_order(self, order: NDArray[np.intp]) -> Borders:
@@ -27,6 +28,7 @@ class Borders(NamedTuple):
             is_valley=self.is_valley[order],
             evidence=self.evidence[order],
             openness=self.openness[order],
+            separation=self.separation[order],
         )
 
 

@@ -12,6 +12,7 @@ from kfuse import KFuse
 from kfuse.core.adaptive import borders
 from kfuse.core.adaptive.fusion import Merges
 from kfuse.core.dendrogram import nodes_of_merges, sizes_of_nodes
+from kfuse.core.order import ascending
 
 
 def merge_of(size, density, level=0.0, log_index=-3.0):
@@ -92,7 +93,7 @@ def test_small_groups_in_noise_are_found():
 def order_of(height, children, leaf_sizes, n_shown):
     children, height = np.array(children), np.array(height, dtype=float)
     sizes = sizes_of_nodes(children, np.array(leaf_sizes, dtype=float))
-    return borders.by_pairs_separated(height, children, sizes, n_shown).tolist()
+    return ascending(borders.separations(height, children, sizes, n_shown)).tolist()
 
 
 CHAIN = [[0, 1], [2, 4], [3, 5]]  # four leaves: 0 and 1 merge first, then 2 and 3 join them

@@ -17,7 +17,7 @@ def borders_of(strength, evidence=None, openness=None, is_valley=None, dimension
     evidence = np.full(n, -np.inf) if evidence is None else np.array(evidence, dtype=float)
     openness = np.full(n, np.inf) if openness is None else np.array(openness, dtype=float)
     is_valley = np.ones(n, dtype=bool) if is_valley is None else np.array(is_valley)
-    return Borders(np.array(strength, dtype=float), is_valley, evidence, dimension, 0, 0, openness)
+    return Borders(np.array(strength, dtype=float), is_valley, evidence, dimension, 0, 0, openness, np.zeros(n))
 
 
 def flat(n, **options):

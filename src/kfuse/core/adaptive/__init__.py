@@ -40,6 +40,7 @@ from kfuse.core.adaptive import (
 )
 from kfuse.core.dendrogram import nodes_of_merges
 from kfuse.core.execution import SERIAL, Execution, return_freed_memory
+from kfuse.core.order import ascending
 from kfuse.core.result import Borders, Result, Surroundings
 from kfuse.core.search import Nearest, NeighborSearch, NeighborTable
 
@@ -215,7 +216,7 @@ def undo(
 ) -> Undone:
     """Order the merges by how much of a border each of them is, and collect what tells the number of clusters."""
     height = borders.heights(merges, natural_value, dimension)
-    order = borders.by_height(height)
+    order = ascending(height)
     children = nodes_of_merges(*merges.edge[order].T)
     parts = islands.Parts(children, basins.labels, basins.peaks, ends.log_density)
     openness = openness_of(parts)
@@ -227,10 +228,12 @@ def undo(
         n_peaks=valleys.count_peaks(found_peaks),
         n_islands=islands.count_islands(openness),
         openness=openness,
+        separation=np.zeros(height.size),
     )
     seen = seen._replace(n_steps=n_clusters.count_below_step(seen))
     height, n_shown = height[order], n_clusters.count_borders(seen)
-    again = borders.by_pairs_separated(height, children, parts.sums(ends.weights), n_shown)
+    seen = seen._replace(separation=borders.separations(height, children, parts.sums(ends.weights), n_shown))
+    again = ascending(seen.separation)
     order = order[again]
     children = nodes_of_merges(*merges.edge[order].T)
     return Undone(children, merges.edge[order], merges.log_index[order], height, seen.in_order(again))

@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 
 from kfuse.core.adaptive.fusion import Merges
 from kfuse.core.kernels import kernel
-from kfuse.core.order import ascending
 
 CERTAINTY = 0.75  # the exponent of the size term
 
@@ -56,22 +55,17 @@ def write_heights(merges, natural_value, dimension, height):
         height[merge] = -merges.lowest_index[merge] - own_density - doubt * math.log1p(natural_value / smaller)
 
 
-def by_height(height: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the merges by ascending height; of equal ones, the earlier merge first."""
-    return ascending(height)
-
-
-def by_pairs_separated(
+def separations(
     height: NDArray[np.float64], children: NDArray[np.intp], sizes: NDArray[np.float64], n_shown: int
-) -> NDArray[np.intp]:
-    """Return the order of a tree's merges with the last `n_shown` by how well they separate how many pairs of samples.
+) -> NDArray[np.float64]:
+    """Return how far the last `n_shown` merges rise above all others, times the pairs of samples that they separate.
 
-    What is shown stays behind all other merges, so the cut into `n_shown` + 1 clusters remains as it is. `height` is
-    ascending, and `sizes` are those of all nodes.
+    It is zero for the merges that are not shown, so that these stay first, in their order, when merges are ordered by
+    it: the cut into `n_shown` + 1 clusters remains as it is. `height` is ascending, `sizes` are those of all nodes.
     """
-    first = height.size - n_shown
-    if n_shown < 2:
-        return np.arange(height.size)
-    above_inside = height[first:] - height[max(first - 1, 0)]
-    n_pairs = sizes[children[first:]].prod(axis=1)
-    return np.append(np.arange(first), first + ascending(above_inside * n_pairs))
+    separation = np.zeros(height.size)
+    if n_shown > 0:
+        first = height.size - n_shown
+        above_inside = height[first:] - height[max(first - 1, 0)]
+        separation[first:] = above_inside * sizes[children[first:]].prod(axis=1)
+    return separation

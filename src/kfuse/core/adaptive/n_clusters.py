@@ -24,9 +24,10 @@ from kfuse.core.adaptive.neighborhoods import FEWEST_NEIGHBORS
 from kfuse.core.adaptive.significance import NEEDED
 from kfuse.core.result import Borders
 
-ALLOWANCE = 4.0  # of log-strength for a part of one sample, decreasing with the square root of its size: chance
+ALLOWANCE = 3.5  # of log-strength for a part of one sample, decreasing with the square root of its size: chance
 STEP_IN_ONE_DIMENSION, STEP_DECREASE = 1.5, 1.3  # the least step of log-strength is 1.5 / m^1.3
 NEGLIGIBLE = 1e-6  # a difference in log-density, as rounding makes it
+TINY = np.finfo(float).tiny
 AMPLE = 3.0  # times the evidence that is needed: more of it makes no step better
 
 
@@ -80,12 +81,14 @@ def is_valley(merges: Merges) -> NDArray[np.bool_]:
 def suggest(borders: Borders, p_value: NDArray[np.float64], n_samples: int, n: int) -> list[Evidence]:
     """Rank the numbers of clusters, the best first; `borders` are in the tree's order.
 
-    The others go by their step of log-strength, which shows scales that contrast does not: groups far apart, and groups
-    within them, both have next to no connection. It counts fully if all borders are significant, less if the p-value
-    of the weakest, given for 1, 2, ... clusters, is larger, and not at all if it is 1. Contrast decides between equals.
+    Larger numbers than the one found go by their step of log-strength; smaller ones by their step of log-separation, by
+    which their cuts go, too: the data has a scale where it falls most. A step counts fully if all borders are
+    significant, less if the p-value of the weakest, given for 1, 2, ... clusters, is larger, and not at all if it is 1.
+    Contrast decides between equals.
     """
     weakest_inside = np.append(np.minimum.accumulate(borders.strength)[::-1], np.inf)
     strongest_border = np.append(0.0, np.maximum.accumulate(borders.strength[::-1]))
+    log_separation = np.log(np.maximum(borders.separation, TINY))
     chosen = count_clusters(borders)
     numbers = sorted({chosen, *range(2, _count_considered(strongest_border, n_samples) + 1)})
     evidence = [_evidence(number, strongest_border[number - 1], weakest_inside[number - 1]) for number in numbers]
@@ -93,8 +96,11 @@ def suggest(borders: Borders, p_value: NDArray[np.float64], n_samples: int, n: i
     def rank(one: Evidence) -> tuple[bool, float, float]:
         if one.n_clusters == chosen:
             return False, 0.0, 0.0
-        certainty = min(-math.log(p_value[one.n_clusters - 1]) / NEEDED, 1.0) if one.contrast > 0.0 else 0.0
-        step = math.log(one.weakest_inside / one.strongest_border) if certainty > 0.0 else 0.0
+        certainty = min(-math.log(p_value[one.n_clusters - 1]) / NEEDED, 1.0)
+        if one.n_clusters < chosen:
+            step = log_separation[1 - one.n_clusters] - log_separation[-one.n_clusters]
+        else:
+            step = math.log(one.weakest_inside / one.strongest_border) if min(one.contrast, certainty) > 0.0 else 0.0
         return True, -certainty * step, -one.contrast
 
     return sorted(evidence, key=rank)[:n]
