@@ -310,7 +310,6 @@ VARIANTS = (
     Variant("order", "the last merges are undone first", ((borders, "heights", undone_as_merged),)),
     Variant("neighbours", "k = λ", constant("REACH", 1)),
     Variant("neighbours", "k = 2 λ", (*constant("REACH", 2), NO_MAX_NB)),
-    Variant("neighbours", "k = max(nb), no cap", (*constant("REACH", UNCAPPED), *constant("MOST", UNCAPPED))),
     Variant("neighbours", "k at most 32", constant("MOST", 32)),
     Variant("neighbours", "k at most 2 λ, also above 64", constant("MOST", UNCAPPED)),
     Variant("neighbours", "REACH = 4", (*constant("REACH", 4), *constant("MOST", UNCAPPED))),
