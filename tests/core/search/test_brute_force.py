@@ -231,3 +231,65 @@ def test_products_run_in_the_thread_that_asks_for_them(n_threads, monkeypatch):
         NeighborTable(search, Execution(n_threads)).collect(9)
         assert during == [{1}] * 5
         assert blas_threads() == {2}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_few_samples_equal_sorting(kind, monkeypatch):
+    rng = np.random.default_rng(1)
+    monkeypatch.setattr(screens, "COLUMNS_AT_A_TIME", 30)
+    X = kind(rng, 40, 6)
+    assert_equals_sorting(X, (0, 1, 5))
+    assert_equals_sorting(X[:9], (8,))
+
+
+def test_lists_hold_the_lowest_bounds_and_a_cut_of_the_others():
+    X = np.random.default_rng(2).normal(size=(150, 4))
+    screen, rows = Screen(X, np.float64), np.array([3, 140, 77])
+    every = np.arange(150)
+    ((_, bounds),) = screen.blocks(rows, [Visit(np.arange(3), every.astype(np.int32))])
+    bounds = bounds.copy()
+    for k in (1, 9, 149):
+        lists = screen.short_lists(rows, k)
+        least, most = min(150, k + 1), min(150, k + k // 8 + 9)
+        assert lists.columns.shape == lists.bounds.shape == (3, most)
+        for row in range(3):
+            listed = lists.columns[row][~np.isnan(lists.bounds[row])]
+            assert len(set(listed.tolist())) == listed.size >= least
+            np.testing.assert_array_equal(bounds[row, listed], lists.bounds[row, : listed.size])
+            others = np.setdiff1d(every, listed)
+            assert (bounds[row, others] >= lists.cut[row]).all()
+            assert bounds[row, listed].max() <= np.sort(bounds[row])[listed.size - 1]
+
+
+def test_what_is_not_visited_is_not_found():
+    X = np.random.default_rng(3).normal(size=(40, 3))
+
+    def visiting(rows):
+        yield Visit(np.arange(rows.size), np.arange(10, 15, dtype=np.int32))
+        if (rows == 20).any():
+            yield Visit(np.flatnonzero(rows == 20), np.array([3, 9], dtype=np.int32))
+
+    indices, distances = BruteForce(X).query(np.array([12, 20]), 6, visiting)
+    expected = by_sorting(X)
+    first = [i for i in expected[0][12] if i in (10, 11, 13, 14)]
+    second = [i for i in expected[0][20] if i in (10, 11, 12, 13, 14, 3, 9)][:6]
+    assert indices.tolist() == [[*first, 40, 40], second]
+    assert np.isinf(distances[0, 4:]).all()
+    np.testing.assert_array_equal(distances[1], distances_in_order(X)[20, second])
+
+
+def test_a_screen_is_the_points_moved_to_their_mean_and_scaled():
+    X = np.array([[1.0, 10.0], [3.0, 10.0], [5.0, 40.0]])
+    screen = Screen(X, np.float64)
+    scale = 2.0**-5  # the farthest is 20 from the mean
+    z = (X - X.mean(axis=0)) * scale
+    np.testing.assert_allclose(screen.factors[:, :-1], z)
+    np.testing.assert_allclose(screen.factors[:, -1], (z * z).sum(axis=1) / 2)
+    assert screen.limits.scale == scale
+    slack = 10 * (2.0**-53 + 2.0**-53) / (1 - 10 * 2.0**-53)
+    np.testing.assert_allclose(screen.limits.own_part, (z * z).sum(axis=1) * (0.5 - slack), rtol=1e-16)
+    assert screen.limits.margin == 8 * 2.0**-53 + 40 * 2.0**-53
+    assert (screen.limits.tiny, Screen(X, np.float32).limits.tiny) == (1e-80, 1e-30)
+    limit = bound_limit(4.0, 2, screen.limits._replace(margin=0.25, tiny=100.0))
+    half, own = (4.0 * scale) ** 2 / 2, screen.limits.own_part[2]
+    assert limit == pytest.approx(half - own + 0.25 * (half + own) + 100.0)
