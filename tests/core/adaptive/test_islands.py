@@ -188,6 +188,35 @@ def test_openness_is_the_share_over_the_limit_for_the_dimension_and_the_size():
     assert islands.openness_of_merges(around, alone).size == 0
 
 
+@pytest.mark.parametrize(
+    ("dimension", "least"),
+    [
+        (1.75, 0.0025),
+        (2.0, 0.005),
+        (2.5, 0.015),
+        (3.0, 0.025),
+        (4.0, 0.035),
+        (5.0, 0.04),
+        (6.0, 0.0625),
+        (7.0, 0.085),
+        (10.0, 0.125),
+        (12.5, 0.1325),
+        (15.0, 0.14),
+        (99.0, 0.14),
+        (1.5, None),
+        (1.0, None),
+    ],
+)
+def test_limits_are_as_calibrated(dimension, least, monkeypatch):
+    """Two leaves of 16 and 64 samples, of which a share of 0.1 leaves."""
+    parts = islands.Parts(np.array([[0, 1]]), np.repeat([0, 1], [16, 64]), np.array([0, 20]), np.zeros(80))
+    monkeypatch.setattr(islands, "dimensions_of_parts", lambda *_: np.full(3, dimension))
+    monkeypatch.setattr(islands, "leaving_shares", lambda *_: np.full(3, 0.1))
+    around = islands.Around(np.zeros((80, 8), dtype=np.int32), np.ones((80, 2)), None)
+    expected = np.inf if least is None else 0.1 / (least * 0.5 ** (1 / dimension))
+    assert islands.openness_of_merges(around, parts) == pytest.approx([expected])
+
+
 def test_few_dimensions_have_no_limit():
     line = islands.Around(
         np.zeros((80, 8), dtype=np.int32),

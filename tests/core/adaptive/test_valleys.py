@@ -299,3 +299,22 @@ def test_surprise_stays_finite_however_deep():
     found = valleys.surprise(np.array([0.0, 600.0, 1e9]), 8)
     assert found[0] == pytest.approx(np.log(2.0))
     assert found[1] == found[2] == pytest.approx(-np.log(np.finfo(float).tiny))
+
+
+@pytest.mark.parametrize(
+    ("dimension", "places", "offset"),
+    [
+        (1.0, 2.0, 1.5),
+        (1.3, 2.0, 1.5),
+        (1.8, 1.2, 1.2),
+        (2.15, 1.1, 0.85),
+        (2.5, 1.0, 0.5),
+        (3.25, 0.9, 0.5),
+        (4.0, 0.8, 0.5),
+        (9.0, 0.8, 0.5),
+    ],
+)
+def test_corrections_are_as_calibrated(dimension, places, offset):
+    selection = valleys.Selection(np.array([8.0]), np.array([dimension]), 1, 800)
+    expected = places * np.log(100.0) + offset
+    np.testing.assert_allclose(valleys.corrections(selection, 0, np.array([50.0])), [expected])
