@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from kfuse.core.distances import EuclideanDistances
 from kfuse.core.search import coarse, kd_tree
+from tests.core.search.test_nearest import halved
 from tests.strategies import SEEDS, samples
 
 
@@ -224,3 +225,23 @@ def test_a_query_with_too_many_candidates_is_left_open():
     assert coarse.keep_near(made, group, 0, 99, 40)[0] == 99
     count, limit = coarse.keep_near(made, group, 0, 100, 40)
     assert (count, limit) == (coarse.LEFT_OPEN, -1.0)
+
+
+@pytest.mark.parametrize("k", [1, 8, 33, 99])
+def test_the_limit_of_candidates_is_found_by_halving(k):
+    made, group = group_of(np.zeros((4, 2)))
+    squares = np.random.default_rng(k).permutation(100).astype(np.float32) + 1
+    group.squares[2, :100], group.found[2, :100] = squares, np.arange(100)
+    group.error[2], group.limit[2] = 0.0, np.inf
+    count, limit = coarse.keep_near(made._replace(slack=0.0), group, 2, 100, k)
+    expected = np.float32(halved(squares, 0.0, 100.0, k, k + k // 8, 12))
+    assert limit == pytest.approx(expected, rel=1e-6)
+    assert expected <= limit
+    assert count == sum(squares <= limit)
+
+
+def test_twelve_halvings_are_enough():
+    made, group = group_of(np.zeros((4, 2)))
+    group.squares[0, :8] = np.append(np.arange(1, 8) * 1e-9, 1.0)
+    group.error[0], group.limit[0] = 0.0, np.inf
+    assert coarse.keep_near(made._replace(slack=0.0), group, 0, 8, 3)[1] == pytest.approx(2.0**-12)
