@@ -128,9 +128,8 @@ def test_only_euclidean_distances_of_the_default_are_changed():
 
 
 def test_values_are_multiples_within_a_thousandth_of_a_step():
-    values = np.array([3.0, 3.5, 5.0])
     for off, expected in ((0.0, True), (2.0**-10, True), (2.0**-10 + 1e-9, False), (-(2.0**-10), True)):
-        moved = values + [0.0, 0.5 * off, 0.0]
+        moved = np.array([3.0, 3.5 + 0.5 * off, 5.0])
         assert steps_module.are_multiples(moved, 3.0, 0.5) == expected
 
 
