@@ -56,7 +56,7 @@ def assert_equals_oracle(X, oracle, numbers_of_clusters, **params):
 @pytest.mark.parametrize("seed", range(6))
 def test_a_few_samples(seed):
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(30, 2)) + 3 * rng.integers(0, 3, (30, 1))
+    X = rng.normal(size=(24, 2)) + 3 * rng.integers(0, 3, (24, 1))
     X = np.round(X) if seed % 2 else X
     assert_equals_oracle(X, Oracle(X), [1, 2, 3], neighbors=["kd_tree", "brute"][seed % 3 > 0])
 

@@ -245,3 +245,11 @@ def test_twelve_halvings_are_enough():
     group.squares[0, :8] = np.append(np.arange(1, 8) * 1e-9, 1.0)
     group.error[0], group.limit[0] = 0.0, np.inf
     assert coarse.keep_near(made._replace(slack=0.0), group, 0, 8, 3)[1] == pytest.approx(2.0**-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_queries_far_from_each_other_may_walk_together(seed):
+    """Each of a group prunes what it does not need, and nothing that another one of the group is far from."""
+    X = np.random.default_rng(seed).random((600, 2))
+    rows = np.arange(0, 600, 40)
+    assert assert_equal_where_settled(kd_tree.build(X), X[rows], 1, rows).size == 0
