@@ -149,6 +149,20 @@ def test_a_part_has_the_dimension_of_its_neighbourhoods_unless_it_is_long():
     np.testing.assert_allclose(doubled, expected)
 
 
+@pytest.mark.parametrize("n_samples", [31, 32])
+def test_the_length_of_32_samples_is_measured(n_samples):
+    line = np.arange(float(n_samples))[:, None]
+    halves = islands.Parts(
+        np.array([[0, 1]]), np.repeat([0, 1], [16, n_samples - 16]), np.array([0, n_samples - 1]), np.zeros(n_samples)
+    )
+    radii, sizes = (
+        np.column_stack([np.ones(n_samples), np.full(n_samples, 1.2)]),
+        np.array([16, n_samples - 16, n_samples]),
+    )
+    found = islands.dimensions_of_parts(radii, distances_for(line, "euclidean"), halves, sizes.astype(float))
+    assert (found[2] < found[0]) == (n_samples == 32)
+
+
 def test_without_known_distances_no_part_is_long():
     graph = distances_for(kneighbors_graph(LINE, 5, mode="distance"), "precomputed")
     radii = np.column_stack([np.full(80, 1.0), np.full(80, 1.25)])

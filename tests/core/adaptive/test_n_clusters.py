@@ -6,7 +6,15 @@ from sklearn.datasets import load_iris, make_circles, make_moons
 
 from kfuse import KFuse
 from kfuse.core.adaptive.fusion import Merges
-from kfuse.core.adaptive.n_clusters import _evidence, count_below_step, count_clusters, is_valley, strengths, suggest
+from kfuse.core.adaptive.n_clusters import (
+    _evidence,
+    _median_line,
+    count_below_step,
+    count_clusters,
+    is_valley,
+    strengths,
+    suggest,
+)
 from kfuse.core.adaptive.significance import LEVEL
 from kfuse.core.adaptive.support import support
 from kfuse.core.result import Borders
@@ -265,3 +273,20 @@ def test_contrast_is_the_difference_of_shares():
     for strengths_of, expected in (((1.0, 0.25), 0.5 - 0.2), ((0.25, 1.0), 0.0), ((np.inf, 3.0), 1.0 - 0.75)):
         inside, border = strengths_of
         assert _evidence(4, border, inside) == (4, pytest.approx(expected), border, inside)
+
+
+def test_the_median_line_is_the_best_of_21_slopes_up_to_one_half():
+    rng = np.random.default_rng(0)
+    for slope in (-0.3, 0.0, 0.26, 0.5, 0.9):
+        x = rng.random(31) * 9
+        y = slope * x + 2.0 + rng.normal(0, 0.1, 31)
+        lines = [one * x + np.median(y - one * x) for one in np.arange(21) / 40]
+        expected = lines[int(np.argmin([np.abs(y - line).sum() for line in lines]))]
+        np.testing.assert_allclose(_median_line(x, y), expected)
+
+
+def test_strengths_are_numbers_however_extreme():
+    sizes = np.full(5, 100)
+    found = strengths(equal_merges(np.array([0.0, 0.0, 0.0, 1e4, -1e4]), np.zeros(5), sizes))
+    np.testing.assert_allclose(found[[0, 3, 4]], np.exp([0.4, 500.0, -500.0]))
+    assert strengths(equal_merges(np.empty(0), np.empty(0), np.empty(0, dtype=int))).size == 0

@@ -252,6 +252,10 @@ def test_who_sees_too_few_looks_at_all(kind, looks_at_very_few, monkeypatch):
     assert np.isfinite(found.distances).all()
 
 
+def test_cells_have_64_samples_on_average():
+    assert [cells.cells_seen(n) for n in (64, 65, 128)] == [1, 2, 2]
+
+
 def test_where_a_quarter_would_be_looked_at_all_are():
     searches = {n: ApproximateSearch(EuclideanDistances(np.arange(float(n))[:, None]), 0) for n in (100, 6207, 6208)}
     assert {n: search._looks_at_all(1) for n, search in searches.items()} == {100: True, 6207: True, 6208: False}

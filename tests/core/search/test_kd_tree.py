@@ -288,3 +288,8 @@ def test_cosine_distances_are_finished_wherever_they_are_found():
     search.fill(rows[::-1], indices, found)
     np.testing.assert_array_equal(indices, expected.indices)
     np.testing.assert_allclose(found, expected.distances)
+
+
+def test_a_gap_may_come_out_too_large_by_a_few_roundings():
+    for n_features in (1, 6):
+        assert kd_tree.rounding_of_gaps(n_features) == 1.0 - 1e-15 * (n_features + 10)
