@@ -293,3 +293,55 @@ def test_a_screen_is_the_points_moved_to_their_mean_and_scaled():
     limit = bound_limit(4.0, 2, screen.limits._replace(margin=0.25, tiny=100.0))
     half, own = (4.0 * scale) ** 2 / 2, screen.limits.own_part[2]
     assert limit == pytest.approx(half - own + 0.25 * (half + own) + 100.0)
+
+
+@pytest.mark.parametrize(("n_open", "precision"), [(0, np.float32), (2, np.float32), (3, np.float64)])
+def test_where_more_than_a_tenth_of_the_lists_does_not_suffice_products_are_in_float64(n_open, precision, monkeypatch):
+    X = gaussian(np.random.default_rng(4), 40, 3)
+    search, rows, expected, settle = BruteForce(X), np.arange(20), by_sorting(X), room.settle
+
+    def settle_some(lists, *others):
+        settle(lists, *others)
+        others[-1][:n_open] = False
+
+    monkeypatch.setattr(room, "settle", settle_some)
+    indices, distances = search.query(rows, 4)
+    np.testing.assert_array_equal(indices, expected[0][:20, :4])
+    np.testing.assert_array_equal(distances, expected[1][:20, :4])
+    assert search._current_screen().factors.dtype == precision
+
+
+def test_a_list_suffices_if_all_others_are_beyond_its_limit():
+    X = np.arange(12.0)[:, None]
+    screen, rows = Screen(X, np.float64), np.array([0, 11])
+    lists = screen.short_lists(rows, 1)
+    for cut, expected in ((lists.cut, [True, True]), (np.array([-np.inf, np.inf]), [False, True])):
+        indices, distances = np.full((2, 1), 12, dtype=np.int32), np.full((2, 1), np.inf)
+        suffices = np.zeros(2, dtype=bool)
+        buffers = room._buffers_for(lists.bounds)
+        room.settle(lists._replace(cut=cut), rows, X, screen.limits, buffers, indices, distances, suffices)
+        assert (indices.tolist(), distances.tolist()) == ([[1], [10]], [[1.0], [1.0]])
+        assert suffices.tolist() == expected
+
+
+def test_the_nearest_in_another_component_within_reach():
+    X = np.array([[0.0], [1.0], [3.0], [7.0], [8.0]])
+    component = np.array([0, 0, 1, 1, 1], dtype=np.int32)
+    reach = np.array([np.inf, 1.9, 2.0])
+    found, distances = BruteForce(X).nearest_elsewhere(np.array([0, 1, 2]), component, reach)
+    assert found.tolist() == [2, 5, 1]
+    assert distances.tolist() == [3.0, 1.9, 2.0]
+
+
+@pytest.mark.parametrize("n", range(1, 10))
+def test_samples_compete_whatever_their_number(n):
+    rng = np.random.default_rng(n)
+    X = rng.integers(0, 4, (12, 3)).astype(float)
+    samples = rng.permutation(12)[:n].astype(np.int32)
+    indices, distances = np.full(4, 12, dtype=np.int32), np.full(4, np.inf)
+    room.compete(X, 3, samples, indices, distances)
+    expected = sorted((float(np.linalg.norm(X[i] - X[3])), int(i)) for i in samples if i != 3)[:4]
+    found = sorted(zip(distances.tolist(), indices.tolist(), strict=True))
+    assert [index for _, index in found[: len(expected)]] == [index for _, index in expected]
+    np.testing.assert_allclose([d for d, _ in found[: len(expected)]], [d for d, _ in expected])
+    assert np.isinf(distances).sum() == 4 - len(expected)
