@@ -75,8 +75,9 @@ def test_parts_of_the_sub_clusters_change_nothing(at_a_time, most, n_parts, monk
     assert one_way == []  # to free their memory
 
 
-def test_the_radius_is_the_distance_of_the_last_neighbour_before_the_gap(monkeypatch):
-    monkeypatch.setattr(links, "SAMPLES_PER_PART", 2)
+@pytest.mark.parametrize("per_part", [2, links.SAMPLES_PER_PART])
+def test_the_radius_is_the_distance_of_the_last_neighbour_before_the_gap(per_part, monkeypatch):
+    monkeypatch.setattr(links, "SAMPLES_PER_PART", per_part)
     distances = np.arange(1.0, 22.0).reshape(7, 3)
     counts = np.array([1, 3, 2, 3, 1, 2, 1], dtype=np.int32)
     expected = [1.0, 6.0, 8.0, 12.0, 13.0, 17.0, 19.0]

@@ -138,3 +138,14 @@ def test_least_distances_from_a_sub_cluster(entries, monkeypatch):
     distances = EuclideanDistances(np.array([[0.0], [1.0], [3.0], [7.0], [8.5]]))
     found = boundary.distances_from(distances, np.array([0, 1]), np.array([0, 0, 1, 1, 2]), 3)
     assert found.tolist() == [0.0, 2.0, 7.5]
+
+
+def test_looks_are_counted_by_the_samples_of_a_row(monkeypatch):
+    """Nothing is found, but after more than four looks the caller is asked to go on."""
+    monkeypatch.setattr(spanning, "LOOKS_AT_A_TIME", 4)
+    n = 8
+    tree = spanning.Edges(np.zeros(n - 1, dtype=int), np.arange(1, n), np.full(n - 1, 99.0))
+    parts = spanning.SubClusters(np.ones(n, dtype=int), np.ones(n), np.ones(n), np.ones(n))
+    found = [pairs.i.size for pairs in spanning.pairs_that_may_improve(tree, parts, False)]
+    # Each merge adds one sample, a row of 1, 2, ... 7 looks: 1 + 2 + 3 > 4, then 4 and 5, and 6, and 7.
+    assert found == [0] * 4
