@@ -85,6 +85,9 @@ def test_a_border_is_as_open_as_the_more_open_of_its_sides_and_a_node_holds_its_
     found = np.empty(3)
     islands.openness_between(children, np.array([0.5, 3.0, np.inf, 0.7, 9.0, 0.6, 9.0]), found)
     np.testing.assert_array_equal(found, [3.0, np.inf, 0.6])
+    chain, found = np.array([[0, 1], [2, 5], [3, 6], [4, 7]]), np.empty(4)
+    islands.openness_between(chain, np.array([5.0, 4.0, 1.0, 0.5, 2.0, 3.0, 2.5, 0.7, 9.0]), found)
+    np.testing.assert_array_equal(found, [5.0, 3.0, 1.0, 2.0])
 
 
 def test_once_one_border_is_shown_the_limit_of_the_others_is_twice_as_high():
