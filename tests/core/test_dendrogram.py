@@ -18,5 +18,5 @@ def test_sizes_add_up():
 
 def test_leaves_are_held_by_the_last_node_that_they_are_in():
     for n_merges, expected in ((0, [0, 1, 2, 3, 4]), (1, [0, 5, 2, 5, 4]), (2, [6, 6, 2, 6, 4]), (3, [6, 6, 7, 6, 7])):
-        assert nodes_after_merges(np.array(CHILDREN[:n_merges]).reshape(-1, 2), 5).tolist() == expected
+        assert nodes_after_merges(np.array(CHILDREN[:n_merges], dtype=int).reshape(-1, 2), 5).tolist() == expected
     assert nodes_after_merges(np.array(CHILDREN), 5).tolist() == [8] * 5
