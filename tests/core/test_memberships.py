@@ -120,6 +120,9 @@ def test_places_of_one_leaf_and_label_are_one_node():
     assert network.sizes.tolist() == [1, 2, 2, 1]
     foreign = [np.mean(labels[around.indices[network.node == node]] != network.labels[node]) for node in range(4)]
     np.testing.assert_allclose(network.foreign, foreign)
+    three = memberships.build_network(around, 1.0, leaves, np.array([2, 0, 1, 0, 2, 1]))
+    assert three.node.tolist() == [1, 0, 3, 2, 1, 4]
+    assert three.labels.tolist() == [0, 2, 0, 1, 1]
     assert (network.conductance.diagonal() == 0).all()
     found = network.conductance.toarray()
     np.testing.assert_array_equal(found, found.T)

@@ -277,3 +277,14 @@ def test_chains_that_leave_few_places_are_groups_of_samples():
     few = values[:18, None]
     assert stepped(few).points is few
     assert len(np.unique(stepped(values[:, None]).points)) == 10
+
+
+@pytest.mark.parametrize("n_samples", [1600, 1601])
+def test_the_window_is_the_values_around_the_median_and_no_others(n_samples):
+    """Steps in the middle, and nothing but continuous values on both sides."""
+    rng = np.random.default_rng(0)
+    first = (n_samples - 512) // 2
+    below, above = -1.0 - rng.random(first), 600.0 + rng.random(n_samples - 512 - first)
+    column = rng.permutation(np.concatenate([below, np.arange(512.0), above]))
+    assert not steps_module.InMemory(column).is_continuous()
+    assert steps_module.InMemory(np.sort(rng.random(n_samples))).is_continuous()
