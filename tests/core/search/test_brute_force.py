@@ -345,3 +345,11 @@ def test_samples_compete_whatever_their_number(n):
     assert [index for _, index in found[: len(expected)]] == [index for _, index in expected]
     np.testing.assert_allclose([d for d, _ in found[: len(expected)]], [d for d, _ in expected])
     assert np.isinf(distances).sum() == 4 - len(expected)
+
+
+def test_a_list_that_was_just_shortened_has_room_for_a_glance():
+    """Of the first 64 columns, 42 stay, as many as a list of 30 to 42 may hold; the next 32 are all lower."""
+    bounds = np.concatenate([np.linspace(10, 11, 42), np.linspace(100, 101, 22), np.linspace(0, 1, 32)])
+    lists = screens.Products(np.column_stack([np.zeros(96), bounds])).short_lists(np.array([5]), 30)
+    assert set(range(64, 96)) <= set(lists.columns[0][~np.isnan(lists.bounds[0])].tolist())
+    assert lists.cut[0] <= 11

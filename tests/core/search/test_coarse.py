@@ -227,14 +227,16 @@ def test_a_query_with_too_many_candidates_is_left_open():
     assert (count, limit) == (coarse.LEFT_OPEN, -1.0)
 
 
+@pytest.mark.parametrize(("slack", "error"), [(0.0, 0.0), (0.125, 0.25)])
 @pytest.mark.parametrize("k", [1, 8, 33, 99])
-def test_the_limit_of_candidates_is_found_by_halving(k):
+def test_the_limit_of_candidates_is_found_by_halving(k, slack, error):
     made, group = group_of(np.zeros((4, 2)))
     squares = np.random.default_rng(k).permutation(100).astype(np.float32) + 1
     group.squares[2, :100], group.found[2, :100] = squares, np.arange(100)
-    group.error[2], group.limit[2] = 0.0, np.inf
-    count, limit = coarse.keep_near(made._replace(slack=0.0), group, 2, 100, k)
-    expected = np.float32(halved(squares, 0.0, 100.0, k, k + k // 8, 12))
+    group.error[2], group.limit[2] = error, np.inf
+    count, limit = coarse.keep_near(made._replace(slack=slack), group, 2, 100, k)
+    root = np.sqrt(halved(squares, 0.0, 100.0, k, k + k // 8, 12))
+    expected = np.float32(((root * (1 + slack) + 2 * error) * (1 + slack)) ** 2)
     assert limit == pytest.approx(expected, rel=1e-6)
     assert expected <= limit
     assert count == sum(squares <= limit)
