@@ -1,5 +1,6 @@
 """Work in execution."""
 
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -29,3 +30,21 @@ def test_a_worker_of_a_pool_has_one_thread(monkeypatch):
     assert execution.number_of_threads(3) == 3
     monkeypatch.setattr(execution, "current_process", lambda: SimpleNamespace(daemon=True))
     assert execution.number_of_threads(3) == 1
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_two_tasks_run_side_by_side_the_first_in_the_calling_thread(n_threads):
+    found = Execution(n_threads).side_by_side(threading.get_ident, threading.get_ident)
+    assert found[0] == threading.get_ident()
+    assert (found[1] == found[0]) == (n_threads == 1)
+
+
+def test_memory_is_returned_where_there_are_many_samples(monkeypatch):
+    trimmed = []
+    monkeypatch.setattr(execution, "_malloc_trim", lambda: trimmed.append)
+    execution.return_freed_memory(2**17 - 1)
+    assert trimmed == []
+    execution.return_freed_memory(2**17)
+    assert trimmed == [0]
+    monkeypatch.setattr(execution, "_malloc_trim", lambda: None)  # another C library
+    execution.return_freed_memory(2**17)

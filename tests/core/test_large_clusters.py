@@ -8,7 +8,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from kfuse.core.dendrogram import nodes_of_merges, sizes_of_nodes
-from kfuse.core.large_clusters import cut_large
+from kfuse.core.large_clusters import add, added, cut_large, number_leaves
 from tests.checks import assert_same_clusters
 from tests.strategies import SEEDS
 
@@ -74,3 +74,44 @@ def test_a_chain_of_single_samples_is_cut_in_time(drops):
     sizes = sizes_of_nodes(children, np.ones(n_leaves, dtype=np.intp))
     labels = cut_large(children, edges, sizes, 2, n_leaves, drops=drops)
     assert len(np.unique(labels)) == (1 if drops else n_leaves // 2)
+
+
+@pytest.mark.parametrize("n_leaves", range(1, 10))
+def test_what_is_left_at_leaves_adds_up_over_any_range(n_leaves):
+    room, plain = np.zeros(n_leaves + 1, dtype=np.intp), [0] * n_leaves
+    for leaf in [*range(n_leaves), 0, n_leaves - 1]:
+        add(room, leaf, 3 * leaf + 1)
+        plain[leaf] += 3 * leaf + 1
+    for start in range(n_leaves + 1):
+        for stop in range(start, n_leaves + 1):
+            assert added(room, start, stop) == sum(plain[start:stop])
+
+
+def test_the_leaves_of_a_node_follow_each_other():
+    start, stop = np.zeros((2, 9), dtype=np.intp)
+    number_leaves(np.array([[1, 3], [0, 4], [2, 5], [6, 7]]), 9, start, stop)
+    assert start.tolist() == [0, 3, 2, 4, 1, 3, 0, 2, 0]
+    assert stop.tolist() == [1, 4, 3, 5, 2, 5, 2, 5, 5]
+
+
+CHAIN = np.array([[0, 1], [1, 2], [2, 3], [3, 4]])  # merged in this order
+
+
+@pytest.mark.parametrize(
+    ("sizes", "least", "most", "options", "expected"),
+    [
+        ([5, 5, 5, 5, 5], 5, 3, {}, [0, 0, 0, 1, 2]),
+        ([5, 5, 5, 5, 5], 6, 5, {}, [0, 0, 0, 1, 1]),  # the last stays with the fourth, the third with the second
+        ([5, 5, 5, 5, 1], 5, 5, {}, [0, 1, 2, 3, 3]),
+        ([5, 5, 5, 5, 1], 5, 5, {"drops": True}, [0, 1, 2, 3, -1]),
+        ([5, 5, 5, 5, 1], 5, 1, {"drops": True}, [0, 0, 0, 0, 0]),
+        ([5, 5, 5, 5, 5], 1, 5, {"lowest": 2}, [0, 0, 0, 1, 2]),
+        ([1, 1, 1, 1, 9], 2, 5, {"drops": True}, [0, 0, 0, 0, 1]),
+        ([1, 2, 2, 2, 9], 2, 5, {"lowest": 0}, [0, 0, 1, 2, 3]),
+    ],
+)
+def test_cuts_of_a_chain(sizes, least, most, options, expected):
+    children = nodes_of_merges(*CHAIN.T)
+    found = cut_large(children, CHAIN, sizes_of_nodes(children, np.array(sizes)), least, most, **options)
+    np.testing.assert_array_equal(found == -1, np.array(expected) == -1)
+    assert_same_clusters(found, expected)

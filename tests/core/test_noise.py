@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import cKDTree
-from scipy.stats import chi2
+from scipy.stats import chi2, gamma
 
 from kfuse.core import noise
+from kfuse.core.result import Surroundings
 from tests.strategies import SEEDS
 
 
@@ -87,3 +88,109 @@ def test_copies_count_as_samples():
     indices, distances = np.array([[1], [0]], dtype=np.int32), np.ones((2, 1))
     copies = np.array([3, 1])
     np.testing.assert_allclose(noise.log_levels(indices, distances, copies, copies, 2.0), np.log([4.0, 4.0]))
+
+
+def test_levels_are_the_lower_of_those_at_two_scales():
+    rng = np.random.default_rng(0)
+    indices = np.array([rng.permutation(30)[:12] for _ in range(30)], dtype=np.int32)
+    distances = np.sort(rng.random((30, 12)) ** 2 + 0.1, axis=1)
+    for copies in (np.ones(30), rng.integers(1, 5, 30).astype(float)):
+        expected = []
+        for row in range(30):
+            samples = [copies[row] + copies[indices[row, :count]].sum() for count in (8, 12)]
+            means = [distances[row, :count].mean() for count in (8, 12)]
+            expected.append(min(np.log(n) - 3.0 * np.log(mean) for n, mean in zip(samples, means, strict=True)))
+        np.testing.assert_allclose(noise.log_levels(indices, distances, copies, copies, 3.0), expected)
+
+
+def test_few_neighbours_no_neighbours_and_identical_samples_have_levels():
+    indices, distances = np.zeros((2, 3), dtype=np.int32), np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]])
+    once = np.ones(2)
+    found = noise.log_levels(indices, distances, once, once, 2.0)
+    np.testing.assert_allclose(found, np.log(4.0) - 2.0 * np.log([2.0, np.finfo(float).tiny]))
+    assert noise.log_levels(indices[:, :0], distances[:, :0], once, once, 2.0).tolist() == [0.0, 0.0]
+
+
+def test_a_place_with_many_copies_is_as_dense_as_any():
+    found = noise.of_samples(np.array([1.0, 5.0, 2.0]), np.array([9.0, 1.0, 8.0]), np.array([0, 1, 2, 2, 0]))
+    assert found.tolist() == [5.0, 5.0, 2.0, 2.0, 5.0]
+
+
+def test_levels_of_a_fit_are_those_of_its_places():
+    indices, distances = np.array([[1], [0]], dtype=np.int32), np.full((2, 1), 0.5)
+    around = Surroundings(np.array([0, 1, 1]), indices, distances, 7.0)
+    np.testing.assert_allclose(noise.levels_of_fit(around, 3.0), np.log(3.0) - 3.0 * np.log(0.5))
+
+
+def test_the_core_of_a_cluster_is_exceeded_by_one_sample_in_twenty():
+    ascending = np.arange(60.0)
+    labels = np.repeat([0, 1, 0], [20, 30, 10])
+    sizes = np.array([30.0, 30.0])
+    assert noise._cores(ascending, np.ones(60), labels, sizes).tolist() == [58.0, 48.0]
+    few = noise._cores(ascending[:3], np.ones(3), np.array([0, 1, 0]), np.array([2.0, 1.0]))
+    assert few.tolist() == [2.0, 1.0]
+    weight = np.array([1.0, 18.0, 1.0, 20.0])
+    assert noise._cores(ascending[:4], weight, np.zeros(4, dtype=int), np.array([40.0])).tolist() == [3.0]
+    light = noise._cores(ascending[:4], np.array([19.0, 19.0, 1.0, 1.0]), np.zeros(4, dtype=int), np.array([40.0]))
+    assert light.tolist() == [1.0]
+
+
+def test_expected_counts_begin_where_fewest_are_expected_and_end_above_the_cores():
+    cores, sizes = np.array([3.0, -1.0]), np.array([400.0, 100.0])
+    grid, expected = noise._expected_below(cores, sizes, 4.0, 0.02)
+    assert grid.size == expected.size == noise.N_GRID
+    in_core = chi2.isf(0.95, 4.0)
+    assert grid[0] == pytest.approx(-1.0 - chi2.isf(0.02 / 500, 4.0) / 2)
+    assert grid[-1] == pytest.approx(3.0 + in_core)
+    np.testing.assert_allclose(np.diff(grid), (grid[-1] - grid[0]) / (noise.N_GRID - 1))
+    plain = sum(n * chi2.sf(np.maximum(2 * (c - grid) + in_core, 0), 4.0) for c, n in zip(cores, sizes, strict=True))
+    np.testing.assert_allclose(expected, plain * np.exp(-1.5 / plain), rtol=1e-6)
+    flat = noise._expected_below(cores, sizes, 1.0, 0.02)
+    np.testing.assert_array_equal(flat, noise._expected_below(cores, sizes, 2.0, 0.02))
+
+
+def literal_background(levels, labels, dimension, weight):
+    """The threshold, with counts and their majorant worked out one by one."""
+    order = [i for i in np.argsort(levels, kind="stable") if weight[i] > 0]
+    sizes = np.bincount(labels, weight)
+    alone = -np.log(1 - 0.05) / 2.0
+    cores = noise._cores(levels[order], weight[order], labels[order], sizes)
+    grid, expected = noise._expected_below(cores, sizes, dimension, alone)
+    x = np.exp(np.interp(levels[order], grid, np.log(expected)))
+    y = np.cumsum(weight[order])
+    n_sparse = sum(x < y[-1] / 2.0)
+    y = gamma.ppf(0.05, y[:n_sparse])
+    count = steeper_by_trying(x[:n_sparse], y, 2.0)
+    lowest = grid[np.flatnonzero(expected <= alone)[-1]]
+    if count == 0:
+        return lowest, 0
+    return max(lowest, (levels[order[count - 1]] + levels[order[count]]) / 2), count
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_the_background_is_where_more_samples_are_than_expected(is_weighted):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 2))
+    levels = np.append(-(X * X).sum(axis=1) / 2, rng.normal(-7.0, 0.3, 30))
+    labels = np.append(np.arange(150) % 2, np.zeros(30, dtype=int))
+    weight = rng.integers(0, 3, 180).astype(float) if is_weighted else np.ones(180)
+    threshold, count = literal_background(levels, labels, 2.0, weight)
+    assert count > 5
+    found = noise.background(levels, labels, 2.0, weight if is_weighted else None)
+    assert found == pytest.approx(threshold)
+
+
+def test_without_a_background_the_threshold_is_where_one_sample_would_be_noise():
+    X = np.random.default_rng(0).normal(size=(150, 2))
+    levels, labels = -(X * X).sum(axis=1) / 2, np.zeros(150, dtype=int)
+    threshold, count = literal_background(levels, labels, 2.0, np.ones(150))
+    assert count == 0
+    assert noise.background(levels, labels, 2.0) == pytest.approx(threshold, abs=0.02)
+    assert threshold < levels.min()
+
+
+def test_a_corner_of_the_majorant_may_be_as_steep_as_needed():
+    x, y = np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, 6.0])
+    for slope, expected in ((2.0, 3), (2.1, 0), (1.9, 3)):
+        assert noise.count_steeper(x, y, np.empty(4, dtype=np.intp), slope) == expected
+    assert noise.count_steeper(x, np.array([3.0, 5.0, 6.0]), np.empty(4, dtype=np.intp), 2.0) == 2

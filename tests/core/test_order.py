@@ -41,3 +41,50 @@ def test_ascending_is_a_stable_sort(values, n_different):
 def test_ascending_is_a_stable_sort_of_many_values_with_ties(n_different):
     values = np.random.default_rng(0).integers(0, n_different, 20_000).astype(float)
     np.testing.assert_array_equal(order.ascending(values), np.argsort(values, kind="stable"))
+
+
+def test_neighbours_come_by_distance_then_index():
+    ordered = [(1.0, 5), (1.0, 6), (2.0, 0), (2.0, 9)]
+    for i, one in enumerate(ordered):
+        for j, other in enumerate(ordered):
+            assert bool(order.comes_before(*one, *other)) == (i < j)
+            assert bool(order.is_within(*one, *other)) == (i <= j)
+
+
+def test_bridges_come_by_distance_then_pair_whichever_end_is_first():
+    ordered = [(1.0, 2, 7), (1.0, 8, 2), (1.0, 3, 4), (2.0, 0, 1)]
+    for i, one in enumerate(ordered):
+        for j, other in enumerate(ordered):
+            assert bool(order.is_shorter(*one, *other)) == (i < j)
+
+
+def test_roots_are_found_along_the_path():
+    parents = np.array([0, 0, 1, 2, 4, 4])
+    assert order.roots(parents).tolist() == [0, 0, 0, 0, 4, 4]
+    assert [order.find(parents.copy(), member) for member in range(6)] == [0, 0, 0, 0, 4, 4]
+    order.find(parents, 3)
+    assert parents.tolist() == [0, 0, 1, 1, 4, 4]  # every other step is skipped the next time
+
+
+def test_labels_are_renumbered_by_size_then_by_first_sample():
+    labels = np.array([5, 2, 2, -1, 5, 7, 3, 7, 7])
+    assert order.labels_by_size(labels).tolist() == [1, 2, 2, -1, 1, 0, 3, 0, 0]
+    weights = np.array([0.5, 1.0, 1.0, 9.0, 0.5, 0.0, 4.0, 1.5, 0.5])
+    assert order.labels_by_size(labels, weights).tolist() == [3, 1, 1, -1, 3, 2, 0, 2, 2]
+
+
+def test_members_come_label_by_label():
+    members, starts = order.members_of(np.array([2, 0, 2, 3, 0]))
+    assert members.tolist() == [1, 4, 0, 2, 3]
+    assert starts.tolist() == [0, 2, 2, 4, 5]
+
+
+def test_sorting_equal_values_gives_up_where_it_would_take_long():
+    for size, is_done in ((33, True), (34, False)):
+        reverse = np.arange(size)[::-1].copy()
+        assert order.sort_equal(np.zeros(size), reverse) == is_done
+        if is_done:
+            np.testing.assert_array_equal(reverse, np.arange(size))
+    kept = np.array([2, 0, 1])
+    assert order.sort_equal(np.array([1.0, 2.0, 0.0]), kept)
+    assert kept.tolist() == [2, 0, 1]

@@ -56,6 +56,21 @@ def test_a_merge_is_as_high_as_those_inside_its_parts():
     )
 
 
+def test_heights_equal_the_formula():
+    rng = np.random.default_rng(0)
+    lowest, level = rng.normal(size=(2, 12))
+    size, density = rng.integers(1, 9, (12, 2)) / 2.0, rng.normal(size=(12, 2))
+    size[0] = 5.0  # of equally large sides, the first counts as the smaller one
+    merges = Merges(np.zeros(12), lowest, np.zeros(12), level, size, density, np.zeros((12, 2), dtype=np.intp))
+    found = borders.heights(merges, 7, 1.5)
+    for merge in range(12):
+        first = size[merge, 0] <= size[merge, 1]
+        smaller, own = max(size[merge].min(), 1.0), density[merge, 0 if first else 1]
+        doubt = 0.75 * np.exp(-1.5 * max(0.0, own - level[merge])) * np.log(1 + 7 / smaller)
+        expected = -lowest[merge] - (density[merge].mean() - density[merge].min()) / smaller - doubt
+        assert found[merge] == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("n_groups", [2, 3, 5, 10])
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 7, 10])
 def test_tiny_groups_far_apart_are_found(n_groups, size):

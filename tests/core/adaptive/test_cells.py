@@ -97,6 +97,130 @@ def test_a_gap_wider_than_twice_the_samples_reach_parts_cells():
     np.testing.assert_allclose(level.log_density_between, expected, atol=1e-12)
 
 
+# Five cells: 0, 1 and 2 are linked with each other, 2 with 3, and that with 4.
+FIVE = cells.Cells(
+    size=np.array([4.0, 2.0, 6.0, 3.0, 5.0]),
+    mass=np.array([2.0, 0.5, 6.0, 0.3, 1.0]),
+    standing=np.array([10, 11, 12, 13, 14]),
+    standing_mass=np.array([1.0, 0.4, 3.0, 0.2, 0.6]),
+    log_radius=np.array([4.0, 4.0, 0.0, 3.0, 10.0]),
+    first=np.array([0, 0, 1, 2, 3], dtype=np.int32),
+    second=np.array([1, 2, 2, 3, 4], dtype=np.int32),
+    weight=np.array([1.0, 2.0, 3.0, 4.0, 0.1]),
+    gap=np.array([0.5, 1.5, 2.5, 1.0, 9.0]),
+)
+IS_NEXT = np.array([True, True, True, True, False])
+
+
+def test_sub_clusters_are_the_smallest_cells():
+    ends = np.array([0], dtype=np.int32), np.array([1], dtype=np.int32)
+    links = Links(*ends, np.array([3.0]), np.zeros(1), np.array([[5.0, 7.0]]))
+    labels, log_density = np.array([0, 1, 1, 0]), np.array([0.0, -1.0, -2.0, -1e9])
+    found = cells._smallest_cells(links, labels, log_density, np.array([1.0, 2.0, 3.0, 4.0]))
+    assert found.size.tolist() == [2.0, 2.0]
+    np.testing.assert_allclose(found.mass, [1.0 + np.exp(-600.0), np.exp(-1.0) + np.exp(-2.0)])
+    assert (found.standing.tolist(), found.log_radius.tolist()) == ([0, 1], [5.0, 5.0])
+    np.testing.assert_array_equal(found.standing_mass, found.mass)
+    assert (found.first.tolist(), found.second.tolist(), found.weight.tolist()) == ([0], [1], [3.0])
+    np.testing.assert_allclose(found.gap, np.log(7.0))
+    sparse = cells._smallest_cells(links, labels, np.full(4, -1e9), np.zeros(4))
+    assert (sparse.mass > 0).all()
+
+
+def test_one_sees_as_far_as_from_the_end_with_the_larger_radius():
+    np.testing.assert_allclose(cells._reach(FIVE, 8.0, 3.0), np.array([2.0, 1.0, 2.0, 1.0, 2.0]) + np.log(2.0))
+
+
+def test_a_level_is_the_mean_over_cells_and_those_next_to_them():
+    found = cells._level(FIVE, IS_NEXT, 5, 2.5)
+    assert found.around.tolist() == [12.0, 12.0, 15.0, 9.0, 5.0]
+    assert found.n_samples == 12.0
+    density = np.log(np.array([8.5 / 12, 8.5 / 12, 8.8 / 15, 6.3 / 9, 1.0 / 5]))
+    np.testing.assert_allclose(found.log_density, density)
+    reach = np.array([2.0, 1.0, 2.0, 1.0, 2.0]) + np.log(12 / 5) / 2.5
+    lower = np.minimum(density[FIVE.first], density[FIVE.second])
+    np.testing.assert_allclose(found.log_density_between, lower - 2.5 * np.maximum(0, FIVE.gap - reach))
+    sides = (4 * 2 + 2 * 2 + 6 * 3 + 3 * 1 + 5 * 0) / 20
+    assert found.dimension == max(1.0, 1 + (sides - 2) / 2.5)
+    beside = np.array([density[[1, 2]].mean(), density[[0, 2]].mean(), density[[0, 1, 3]].mean(), density[2], 0.0])
+    roughness = np.var((density - beside)[[0, 1, 3]])
+    np.testing.assert_allclose(found.counted, np.minimum(found.around, 12.0) * 0.4 / max(0.4, 12 * roughness))
+    np.testing.assert_array_equal(found.standing, FIVE.standing)
+    np.testing.assert_array_equal(found.size, FIVE.size)
+
+
+def test_rough_density_makes_samples_count_less():
+    rough = FIVE._replace(mass=np.array([400.0, 0.01, 0.01, 300.0, 0.02]))
+    density = np.log(np.array([400.02 / 12, 400.02 / 12, 700.02 / 15, 300.01 / 9, 0.02 / 5]))
+    beside = np.array([density[[1, 2]].mean(), density[[0, 2]].mean(), density[[0, 1, 3]].mean(), density[2], 0.0])
+    roughness = np.var((density - beside)[density >= np.median(density)])
+    assert cells._roughness(density, FIVE.first[:4], FIVE.second[:4], np.array([2, 2, 3, 1, 0])) == pytest.approx(
+        roughness
+    )
+    wide = cells._level(rough, np.array([True, False, False, True, True]), 5, 2.5)
+    density = np.log(np.array([400.01 / 6, 400.01 / 6, 300.01 / 9, 300.03 / 14, 300.02 / 8]))
+    beside = np.array([density[1], density[0], density[3], density[[2, 4]].mean(), density[3]])
+    roughness = np.var((density - beside)[density >= np.median(density)])
+    assert 8 * roughness > 0.4
+    np.testing.assert_allclose(wide.counted, np.minimum([6.0, 6.0, 9.0, 14.0, 8.0], 8.0) * 0.4 / (8 * roughness))
+
+
+def test_the_dimension_is_told_by_the_number_of_sides_up_to_that_of_the_data():
+    n = 9
+    first, second = np.array(list(itertools.combinations(range(n), 2)), dtype=np.int32).T
+    ones, zeros = np.ones(n), np.zeros(first.size)
+    all_linked = cells.Cells(ones, ones, np.arange(n), ones, np.zeros(n), first, second, zeros + 1, zeros)
+    for dimension, expected in ((5.0, 1 + (8 - 2) / 2.5), (3.0, 3.0), (0.5, 1.0)):
+        assert cells._level(all_linked, np.ones(first.size, dtype=bool), 2, dimension).dimension == pytest.approx(
+            expected
+        )
+
+
+def test_cells_that_touch_most_for_their_size_are_paired_up():
+    """Weights per product of sizes: 1/8, 2/24, 3/12, 4/18 and 0.1/15; the last are not next to each other."""
+    assert cells._pair_up(FIVE, IS_NEXT).tolist() == [0, 1, 1, 2, 3]
+    assert cells._pair_up(FIVE, np.ones(5, dtype=bool)).tolist() == [0, 1, 1, 2, 2]
+    assert cells._pair_up(FIVE, np.array([True, True, False, True, False])).tolist() == [0, 0, 1, 1, 2]
+    assert cells._pair_up(FIVE, np.zeros(5, dtype=bool)).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_the_heaviest_sub_cluster_stands_for_a_pair():
+    found = cells._merge(FIVE, np.array([0, 1, 1, 0, 2]))
+    assert (found.size.tolist(), found.standing.tolist()) == ([7.0, 8.0, 5.0], [10, 12, 14])
+    np.testing.assert_allclose(found.mass, [2.3, 6.5, 1.0])
+    assert (found.standing_mass.tolist(), found.log_radius.tolist()) == ([1.0, 3.0, 0.6], [7.0, 4.0, 10.0])
+    assert list(zip(found.first.tolist(), found.second.tolist(), strict=True)) == [(0, 1), (0, 2)]
+    np.testing.assert_allclose(found.weight, [7.0, 0.1])
+    assert found.gap.tolist() == [0.5, 9.0]
+
+
+def row_of(n, gap):
+    first = np.arange(n - 1, dtype=np.int32)
+    return Links(first, first + np.int32(1), 2.0 - first % 2, np.zeros(n - 1), np.full((n - 1, 1), gap))
+
+
+def test_a_row_is_paired_up_again_and_again_while_four_cells_have_room():
+    """Of 64 samples in a row, cells of 1, 2, 4 and 8 see 3, 6, 12 and 24 with those next to them."""
+    found = list(cells.levels(row_of(64, 1.5), np.arange(64), np.zeros(64), np.ones(64), count=2, dimension=1.0))
+    assert [level.n_samples for level in found] == [6.0, 12.0]
+    assert [level.size.size for level in found] == [32, 16]
+    at_once = list(cells.levels(row_of(64, 1.5), np.arange(64), np.zeros(64), np.ones(64), count=1, dimension=1.0))
+    assert [level.n_samples for level in at_once] == [3.0, 6.0, 12.0]
+
+
+def test_where_no_cells_are_next_to_each_other_there_are_no_levels():
+    assert list(cells.levels(row_of(64, 99.0), np.arange(64), np.zeros(64), np.ones(64), count=2, dimension=1.0)) == []
+
+
+def test_densities_are_relative_to_the_highest():
+    """In two dimensions, the square of the density counts."""
+    log_density = np.linspace(5.0, 6.0, 64)
+    (level, *_) = cells.levels(row_of(64, 1.25), np.arange(64), log_density, np.ones(64), count=1, dimension=2.0)
+    density = np.exp(2.0 * (log_density - 6.0))
+    expected = [density[max(0, i - 1) : i + 2].mean() for i in range(64)]
+    np.testing.assert_allclose(level.log_density, np.log(expected))
+
+
 def test_levels_grow_up_to_a_quarter_of_the_samples():
     X = np.random.default_rng(0).random((3000, 2))
     graph, levels = levels_of(X)

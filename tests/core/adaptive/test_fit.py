@@ -38,6 +38,15 @@ def test_equals_the_reference(X, neighbors):
     assert_equals_the_reference(X, neighbors)
 
 
+@pytest.mark.parametrize("n_samples", [5, 24, 40])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_few_samples_equal_the_reference(seed, n_samples):
+    """Few enough to take no second where kernels are not compiled."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, 2)) + 4 * rng.integers(0, 3, (n_samples, 1))
+    assert_equals_the_reference(np.round(X) if seed % 2 else X, ["kd_tree", "brute"][seed // 2])
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_groups_of_many_sizes_equal_the_reference(seed):
     """The borders that are shown are ordered by the sizes of their parts."""

@@ -6,7 +6,16 @@ from sklearn.datasets import load_iris, make_circles, make_moons
 
 from kfuse import KFuse
 from kfuse.core.adaptive.fusion import Merges
-from kfuse.core.adaptive.n_clusters import count_below_step, count_clusters, is_valley, strengths, suggest
+from kfuse.core.adaptive.n_clusters import (
+    _evidence,
+    _median_line,
+    count_below_step,
+    count_clusters,
+    is_valley,
+    strengths,
+    suggest,
+)
+from kfuse.core.adaptive.significance import LEVEL
 from kfuse.core.adaptive.support import support
 from kfuse.core.result import Borders
 
@@ -265,3 +274,39 @@ def test_one_far_row_or_pair_leaves_the_number():
         model = KFuse().fit(np.vstack([X, far]))
         assert model.n_clusters_ == 3
         assert np.bincount(model.labels_).min() >= 90
+
+
+def test_alternatives_go_by_their_step_as_far_as_it_is_certain_then_by_contrast():
+    """Steps of 4, 2 and 1 between strengths: the largest is not certain at all, the next one partly."""
+    strength = np.exp([-7.0, -3.0, -1.0, 0.0, 0.5])
+    seen = borders_of(strength[::-1], n_peaks=4)
+    p_value = np.array([np.nan, 1.0, LEVEL**0.6, LEVEL**5, LEVEL])
+    assert [one.n_clusters for one in suggest(seen, p_value, n_samples=36, n=9)] == [5, 3, 4, 2]
+    lesser = np.array([np.nan, 1.0, LEVEL**0.4, LEVEL**5, LEVEL])
+    assert [one.n_clusters for one in suggest(seen, lesser, n_samples=36, n=9)] == [5, 4, 3, 2]
+    unsure = np.array([np.nan, 1.0, 1.0, 1.0, 1.0])
+    contrasts = {one.n_clusters: one.contrast for one in suggest(seen, unsure, n_samples=36, n=9)}
+    assert list(contrasts) == [5, *sorted((2, 3, 4), key=lambda number: -contrasts[number])]
+
+
+def test_contrast_is_the_difference_of_shares():
+    for strengths_of, expected in (((1.0, 0.25), 0.5 - 0.2), ((0.25, 1.0), 0.0), ((np.inf, 3.0), 1.0 - 0.75)):
+        inside, border = strengths_of
+        assert _evidence(4, border, inside) == (4, pytest.approx(expected), border, inside)
+
+
+def test_the_median_line_is_the_best_of_21_slopes_up_to_one_half():
+    rng = np.random.default_rng(0)
+    for slope in (-0.3, 0.0, 0.26, 0.5, 0.9):
+        x = rng.random(31) * 9
+        y = slope * x + 2.0 + rng.normal(0, 0.1, 31)
+        lines = [one * x + np.median(y - one * x) for one in np.arange(21) / 40]
+        expected = lines[int(np.argmin([np.abs(y - line).sum() for line in lines]))]
+        np.testing.assert_allclose(_median_line(x, y), expected)
+
+
+def test_strengths_are_numbers_however_extreme():
+    sizes = np.full(5, 100)
+    found = strengths(equal_merges(np.array([0.0, 0.0, 0.0, 1e4, -1e4]), np.zeros(5), sizes))
+    np.testing.assert_allclose(found[[0, 3, 4]], np.exp([0.4, 500.0, -500.0]))
+    assert strengths(equal_merges(np.empty(0), np.empty(0), np.empty(0, dtype=int))).size == 0

@@ -27,6 +27,64 @@ def test_equally_distant_neighbours_tell_no_infinite_dimension():
     assert (scales.all_scales(np.ones((30, 16)), 1.0).dimensions < 3).all()
 
 
+def test_the_expected_spread_is_a_sum_of_inverse_ranks():
+    expected = [1 / 4 + 1 / 5 + 1 / 6 + 1 / 7, sum(1 / i for i in range(8, 16))]
+    np.testing.assert_allclose(scales.expected_spread(np.array([8, 16])), expected)
+
+
+def test_scales_are_read_at_their_ranks():
+    distances = np.arange(1.0, 41.0).reshape(2, 20)
+    found = scales.all_scales(distances, 3.0)
+    assert found.counts.tolist() == [8, 16]
+    assert found.radii.tolist() == [[8.0, 16.0], [28.0, 36.0]]
+    long = np.sqrt(found.radii**2 + 9.0)
+    np.testing.assert_allclose(found.spreads, np.log(long / [[4.0, 8.0], [24.0, 28.0]]))
+    assert found.step == 3.0
+    none = scales.all_scales(np.zeros((1, 8)))
+    assert (none.radii.tolist(), none.spreads.tolist()) == ([[np.finfo(float).tiny]], [[0.0]])
+
+
+def some_scales(n_samples):
+    rng = np.random.default_rng(0)
+    return scales.Scales(np.array([8, 16]), rng.random((n_samples, 2)), rng.random((n_samples, 2)), 0.5)
+
+
+@pytest.mark.parametrize("n_inside", [15, 16])
+def test_beyond_a_gap_spreads_are_the_mean_of_the_others_if_these_are_enough(n_inside):
+    before, found = some_scales(40).spreads, some_scales(40)
+    scales.without_gaps(found, np.repeat([16, 15, 7], [n_inside, 39 - n_inside, 1]).astype(np.int32))
+    first = before[:, 0].copy()
+    first[-1] = first[:-1].mean()
+    np.testing.assert_allclose(found.spreads[:, 0], first)
+    np.testing.assert_array_equal(found.spreads[:n_inside, 1], before[:n_inside, 1])
+    mean = before[:16, 1].mean() if n_inside == 16 else first.mean()
+    np.testing.assert_allclose(found.spreads[n_inside:, 1], mean)
+
+
+def test_without_any_whole_neighbourhood_the_mean_of_all_counts():
+    before, found = some_scales(9).spreads, some_scales(9)
+    scales.without_gaps(found, np.repeat([16, 5], [3, 6]).astype(np.int32))
+    np.testing.assert_allclose(found.spreads[3:, 0], before[:, 0].mean())
+
+
+def test_sums_over_sub_clusters():
+    looked_at, labels = some_scales(6), np.array([0, 1, 1, 0, 2, 1])
+    found = looked_at.summed(labels)
+    for scale in (0, 1):
+        spreads, radii = looked_at.spreads[:, scale], looked_at.radii[:, scale]
+        np.testing.assert_allclose(found.spreads[scale], [spreads[labels == label].sum() for label in range(3)])
+        assert found.mean_spreads[scale] == pytest.approx(spreads.mean())
+        lowest = np.array([radii[labels == label].min() for label in range(3)])
+        np.testing.assert_allclose(found.lowest(labels, scale), np.sqrt(lowest**2 + 0.25))
+    expected = scales.expected_spread(np.array([8, 16])) / looked_at.spreads.mean(axis=0)
+    np.testing.assert_allclose(found.dimensions, expected)
+    assert found.step == 0.5
+
+
+def test_no_distance_between_steps_is_zero():
+    assert scales.at_least(np.array([1.0, 0.5]), 1.0).tolist() == [np.finfo(float).tiny] * 2
+
+
 @pytest.mark.parametrize(
     ("columns", "step"),
     [([np.arange(60) % 7], 1.0), ([np.arange(60) % 7 / 10, np.arange(60) % 11], 1.0), ([np.sqrt(np.arange(60))], 0.0)],

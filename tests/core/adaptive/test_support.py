@@ -35,6 +35,7 @@ def test_p_values_stay_between_almost_zero_and_one():
     found = p_values(np.array([-np.inf, -3.0, 0.0, NEEDED, 1e9, np.inf]))
     np.testing.assert_allclose(found[:4], [1, 1, 1, LEVEL])
     assert (found[4:] > 0).all()
+    np.testing.assert_allclose(p_values(np.array([699.0, 700.0, 701.0])), np.exp([-699.0, -700.0, -700.0]))
 
 
 def test_a_step_that_just_counts_has_the_level_as_its_p_value():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import f as f_distribution
 
 from kfuse.core import adaptive
-from kfuse.core.adaptive import density, links, peaks, valleys
+from kfuse.core.adaptive import cells, density, links, peaks, valleys
 from kfuse.core.adaptive import scales as chosen
 from kfuse.core.adaptive.neighborhoods import own_neighborhoods, spreads_of
 from kfuse.core.adaptive.significance import NEEDED
@@ -191,3 +191,130 @@ def test_no_peak_where_there_is_room_counts_against_a_merge():
     peaks = peaks_with([[np.inf], [-np.inf]])
     for size, expected in ((15.0, -np.inf), (16.0, -NEEDED)):
         assert valleys.evidence_of_merges(children, np.array([size, 40.0, 40.0 + size]), peaks) == [expected]
+
+
+def three_in_a_row(gap):
+    """Three sub-clusters of 40, 30 and 20 samples; the first is linked with the second, and that with the third."""
+    labels = np.repeat(np.arange(3), [40, 30, 20])
+    ends = np.array([0, 1], dtype=np.int32), np.array([1, 2], dtype=np.int32)
+    return labels, links.Links(*ends, np.ones(2), np.zeros(2), np.array(gap, dtype=float)[:, None])
+
+
+def test_a_piece_ends_at_the_gap_to_a_higher_peak():
+    first, second = np.array([0, 1, 2], dtype=np.int32), np.array([1, 2, 3], dtype=np.int32)
+    size, spread = np.array([10.0, 20.0, 30.0, 40.0]), np.array([1.0, 4.0, 3.0, 8.0])
+    found = valleys.peaks_end(first, second, np.array([4.0, 6.0, 5.0]), np.array([2.0, 1.0, 2.5, 0.5]), size, spread)
+    np.testing.assert_array_equal(found.ratio, [2.0, 6.0, 2.0, np.nan])
+    np.testing.assert_array_equal(found.size, [10.0, 30.0, 30.0, np.nan])
+    np.testing.assert_allclose(found.mean_spread, [0.1, 5 / 30, 0.1, np.nan])
+
+
+def test_a_piece_is_taken_as_it_was_before_the_gap_at_which_it_ends():
+    """All links have the same gap, so no piece has grown before it ends."""
+    first, second = np.array([0, 0, 1], dtype=np.int32), np.array([1, 2, 2], dtype=np.int32)
+    size, spread = np.array([10.0, 20.0, 30.0]), np.array([1.0, 4.0, 9.0])
+    found = valleys.peaks_end(first, second, np.full(3, 3.0), np.array([1.0, 1.5, 1.0]), size, spread)
+    np.testing.assert_array_equal(found.ratio, [np.nan, 2.0, 3.0])  # of equally high ones, the first is the peak
+    np.testing.assert_array_equal(found.size, [np.nan, 20.0, 30.0])
+    np.testing.assert_allclose(found.mean_spread, [np.nan, 0.2, 0.3])
+
+
+@pytest.mark.parametrize("step", [0.0, 0.5])
+def test_the_evidence_within_neighbourhoods(step):
+    labels, graph = three_in_a_row([3.0, 2.5])
+    radii = np.repeat([1.5, 1.0, 2.0], [40, 30, 20])[:, None]
+    spread_sums = [np.array([16.0, 15.0, 4.0])]
+    looked_at = chosen.SummedScales(np.array([24]), radii, spread_sums, np.array([0.4]), np.array([1.9]), step)
+    selection = valleys.Selection(np.array([24.0]), np.array([1.9]), 1, 90)
+    found = valleys._of_neighborhoods(graph, labels, looked_at, 0, selection)
+    # The third peak has fewer than 24 samples; the first ends at the gap to the second.
+    mean_spread = (16.0 + 32 * 0.4) / (40 + 32)
+    dimension = sum(1 / i for i in range(12, 24)) / mean_spread
+    ratio = np.sqrt((3.0**2 - step**2) / (1.5**2 + step**2))
+    depth = np.array([dimension * np.log(ratio)])
+    expected = valleys.surprise(depth, 24) - valleys.corrections(selection, 0, np.array([40.0]))
+    np.testing.assert_allclose(found, [expected[0], np.inf, -np.inf])
+
+
+def test_the_evidence_of_cells():
+    """Three cells, the second of which is the densest; sub-clusters 5, 0 and 3 stand for them."""
+    level = cells.Level(
+        n_samples=24.0,
+        dimension=1.0,
+        standing=np.array([5, 0, 3]),
+        size=np.array([40.0, 30.0, 26.0]),
+        around=np.array([50.0, 60.0, 11.9]),
+        counted=np.array([20.0, 24.0, 24.0]),
+        log_density=np.array([-1.0, 0.0, -1.2]),
+        first=np.array([0, 1], dtype=np.int32),
+        second=np.array([1, 2], dtype=np.int32),
+        log_density_between=np.array([-2.0, -1e9]),
+    )
+    selection = valleys.Selection(np.array([8.0, 24.0]), np.array([2.0, 1.0]), 1, 96)
+    found = valleys._of_cells(level, 1, 7, selection)
+    correction = valleys.corrections(selection, 1, np.array([40.0, 26.0]))
+    expected = valleys.surprise(np.array([1.0]), 20.0)[0] - correction[0]
+    np.testing.assert_allclose(found, [np.inf, -np.inf, -np.inf, -np.inf, -np.inf, expected, -np.inf])
+    seen = valleys._of_cells(level._replace(around=np.array([50.0, 60.0, 12.0])), 1, 7, selection)
+    deep = valleys.surprise(np.array([598.8]), 24.0)[0]
+    assert seen[3] == pytest.approx(deep - correction[1])
+    few = valleys._of_cells(level._replace(size=np.array([24.0, 30.0, 23.0])), 1, 7, selection)
+    assert np.isfinite(few[5])
+    assert few[3] == -np.inf
+
+
+def test_all_scales_stand_side_by_side():
+    """24 sub-clusters of one sample in a row: one scale of cells beyond that of the neighbourhoods."""
+    first = np.arange(23, dtype=np.int32)
+    gap = np.column_stack([np.where(np.arange(23) == 11, 6.0, 1.5)])
+    graph = links.Links(first, first + np.int32(1), 2.0 - np.arange(23) % 2, np.zeros(23), gap)
+    labels, spread = np.arange(24), [np.ones(24)]
+    looked_at = chosen.SummedScales(np.array([2]), np.ones((24, 1)), spread, np.array([1.0]), np.array([1.0]), 0.0)
+    found = valleys.evidence_of_peaks(graph, labels, looked_at, np.zeros(24))
+    assert found.most.tolist() == [12.0, 4.0]
+    (level,) = valleys.levels_beyond(graph, labels, looked_at, np.zeros(24))
+    selection = valleys.Selection.of(looked_at, [level], 24)
+    assert selection.counts.tolist() == [2.0, 6.0]
+    assert (selection.dimensions.tolist(), selection.n_within, selection.n_samples) == ([1.0, 1.0], 1, 24)
+    np.testing.assert_array_equal(
+        found.evidence[:, 0], valleys._of_neighborhoods(graph, labels, looked_at, 0, selection)
+    )
+    np.testing.assert_array_equal(found.evidence[:, 1], valleys._of_cells(level, 1, 24, selection))
+    none = looked_at._replace(counts=np.empty(0, dtype=int))
+    without = valleys.evidence_of_peaks(graph, labels, none, np.zeros(24))
+    assert (without.evidence.shape, without.most.size) == ((24, 0), 0)
+
+
+def test_evidence_is_the_best_of_all_scales_and_not_below_that_of_no_peak():
+    children, sizes = np.array([[0, 1], [2, 3]]), np.array([16.0, 30.0, 9.0, 46.0, 55.0])
+    peaks = peaks_with([[4.0, 1.0], [2.0, 9.0], [np.inf, -9.0]])
+    assert valleys.evidence_of_merges(children, sizes, peaks).tolist() == [2.0, 4.0]
+    low = peaks_with([[-50.0], [-60.0], [np.inf]])
+    np.testing.assert_allclose(valleys.evidence_of_merges(children, sizes, low), [-NEEDED, -50.0])
+    untested = valleys.Peaks(np.empty((3, 0)), np.empty(0))
+    assert valleys.evidence_of_merges(children, sizes, untested).tolist() == [-np.inf, -np.inf]
+
+
+def test_surprise_stays_finite_however_deep():
+    found = valleys.surprise(np.array([0.0, 600.0, 1e9]), 8)
+    assert found[0] == pytest.approx(np.log(2.0))
+    assert found[1] == found[2] == pytest.approx(-np.log(np.finfo(float).tiny))
+
+
+@pytest.mark.parametrize(
+    ("dimension", "places", "offset"),
+    [
+        (1.0, 2.0, 1.5),
+        (1.3, 2.0, 1.5),
+        (1.8, 1.2, 1.2),
+        (2.15, 1.1, 0.85),
+        (2.5, 1.0, 0.5),
+        (3.25, 0.9, 0.5),
+        (4.0, 0.8, 0.5),
+        (9.0, 0.8, 0.5),
+    ],
+)
+def test_corrections_are_as_calibrated(dimension, places, offset):
+    selection = valleys.Selection(np.array([8.0]), np.array([dimension]), 1, 800)
+    expected = places * np.log(100.0) + offset
+    np.testing.assert_allclose(valleys.corrections(selection, 0, np.array([50.0])), [expected])

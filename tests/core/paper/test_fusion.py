@@ -326,3 +326,28 @@ def test_equal_indices_everywhere(seed):
     rng = np.random.default_rng(seed)
     X = rng.permutation(np.stack(np.meshgrid(np.arange(20), np.arange(20)), axis=-1).reshape(-1, 2))[:300] / 4
     assert_same_as_all_rows(X, np.arange(300), np.ones(300), natural_value=1 + seed % 3)
+
+
+@pytest.mark.parametrize("neighbors", ["kd_tree", "brute"])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_few_samples_in_any_partition(seed, neighbors):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 9, (45, 2)) / 4 if seed % 2 else rng.random((45, 2)) * 3
+    labels = np.unique(rng.integers(0, [6, 20, 60][seed // 2], 45), return_inverse=True)[1].ravel()
+    density = rng.integers(1, 4, 45).astype(float) if seed % 3 else rng.exponential(size=45)
+    assert_same_as_all_rows(X, labels, density, natural_value=1 + seed % 4, neighbors=neighbors)
+
+
+@pytest.mark.parametrize("at_a_time", [1, 7, 10**6])
+def test_a_few_pairs_at_a_time_change_nothing(at_a_time, monkeypatch):
+    indices = fusion_indices(*hard(50))
+    expected = fusion._from_rows(indices, SERIAL)
+    for module, name in ((spanning, "PAIRS_AT_A_TIME"), (spanning, "LOOKS_AT_A_TIME"), (fusion, "PAIRS_AT_A_TIME")):
+        monkeypatch.setattr(module, name, at_a_time)
+    assert_same_edges(fusion._from_rows(indices, SERIAL), expected)
+    assert_same_edges(spanning_edges(indices), expected)
+
+
+def test_a_few_samples_are_fused_as_evaluated_literally():
+    for X in (gaussians(40, n_centres=3), np.round(gaussians(40, n_centres=3, seed=1), 1)):
+        assert_literal(X)

@@ -53,6 +53,14 @@ def assert_equals_oracle(X, oracle, numbers_of_clusters, **params):
             np.testing.assert_array_equal(KFuse(k, fusion="paper", **params).fit_predict(X), expected)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_few_samples(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(24, 2)) + 3 * rng.integers(0, 3, (24, 1))
+    X = np.round(X) if seed % 2 else X
+    assert_equals_oracle(X, Oracle(X), [1, 2, 3], neighbors=["kd_tree", "brute"][seed % 3 > 0])
+
+
 @settings(max_examples=250)
 @given(samples(), st.sampled_from(["kd_tree", "brute"]), st.integers(1, 10))
 def test_generated_data(X, neighbors, n_clusters):

@@ -13,6 +13,7 @@ from kfuse.core.search import approximate as room
 from kfuse.core.search.approximate import ApproximateSearch
 from kfuse.core.search.brute_force import BruteForceSearch
 from kfuse.core.search.rows import RowSearch
+from kfuse.core.search.sketch import Sketch
 
 N = 3000
 
@@ -208,3 +209,107 @@ def test_any_function_is_a_metric(looks_at_few, monkeypatch):
 def test_precomputed_distances_are_refused():
     with pytest.raises(ValueError, match=r"searches among features.*use neighbors='auto'"):
         KFuse(metric="precomputed", neighbors="approximate").fit(np.zeros((3, 3)))
+
+
+@pytest.fixture
+def looks_at_very_few(monkeypatch):
+    """So few that a search among 150 samples takes no second where kernels are not compiled."""
+    small = {"CELL_SIZE": 4, "FEWEST_SEEN": 12, "SEEN_PER_NEIGHBOR": 2, "MOST_LEADERS": 12, "ROWS_AT_A_TIME": 40}
+    for name, value in small.items():
+        monkeypatch.setattr(cells, name, value)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("kind", range(3))
+def test_the_nearest_of_what_is_looked_at_are_found(kind, ties, looks_at_very_few):
+    rng = np.random.default_rng(0)
+    X = rng.integers(1, 9, (150, 2)).astype(float) if ties else rng.random((150, 3)) + 0.5
+    distances, rows = kinds(X)[kind], np.arange(149, 2, -9)
+    search = ApproximateSearch(distances, 0)
+    search.initial_count = 4
+    found, lengths, seen = search.query(rows, 3), distances.rows(rows), seen_by(search, rows, 3)
+    assert max(len(others) for others in seen) < 75
+    for row, others in enumerate(seen):
+        among = (others if len(others) > 3 else set(range(150))) - {int(rows[row])}
+        expected = sorted((lengths[row, other], other) for other in among)[:3]
+        assert list(zip(found.distances[row], found.indices[row], strict=True)) == expected
+
+
+@pytest.mark.parametrize("kind", [0, 2])
+def test_who_sees_too_few_looks_at_all(kind, looks_at_very_few, monkeypatch):
+    monkeypatch.setattr(cells, "FEWEST_SEEN", 1)
+    monkeypatch.setattr(cells, "SEEN_PER_NEIGHBOR", 1)
+    rng = np.random.default_rng(1)
+    X = np.vstack([rng.random((40, 2)), 100 * rng.random((30, 2))])
+    distances, rows = kinds(X)[kind], np.arange(0, 70, 3)
+    search = ApproximateSearch(distances, 0)
+    search.initial_count = 5
+    found, expected = search.query(rows, 5), RowSearch(distances).query(rows, 5)
+    too_few = np.array([len(seen - {int(row)}) < 5 for row, seen in zip(rows, seen_by(search, rows, 5), strict=True)])
+    assert 0 < too_few.sum() < rows.size
+    np.testing.assert_array_equal(found.indices[too_few], expected.indices[too_few])
+    np.testing.assert_array_equal(found.distances[too_few], expected.distances[too_few])
+    assert np.isfinite(found.distances).all()
+
+
+def test_cells_have_64_samples_on_average():
+    assert [cells.cells_seen(n) for n in (64, 65, 128)] == [1, 2, 2]
+
+
+def test_where_a_quarter_would_be_looked_at_all_are():
+    searches = {n: ApproximateSearch(EuclideanDistances(np.arange(float(n))[:, None]), 0) for n in (100, 6207, 6208)}
+    assert {n: search._looks_at_all(1) for n, search in searches.items()} == {100: True, 6207: True, 6208: False}
+    assert searches[6208]._looks_at_all(0)
+    assert searches[6208].rows_per_block(9) == 8192
+    assert [search.initial_count for search in searches.values()] == [64, 64, 64]
+    assert ApproximateSearch(EuclideanDistances(np.zeros((9, 1))), 0).initial_count == 8
+
+
+def test_cells_are_kept_until_more_neighbours_need_more_of_them(looks_at_very_few):
+    search = ApproximateSearch(EuclideanDistances(np.random.default_rng(2).random((150, 2))), 0)
+    search.initial_count = 4
+    first = search._cells_for(2)
+    assert first.near.shape[1] == 5  # of four samples each, to see 20
+    assert search._cells_for(4) is first
+    more = search._cells_for(9)
+    assert more.near.shape[1] == 8
+    assert search._cells_for(2) is more
+    np.testing.assert_array_equal(search.order_of_visits(9), more.members)
+    np.testing.assert_array_equal(search.order_of_visits(60), np.arange(150))
+
+
+def test_the_seed_decides_who_leads(looks_at_very_few):
+    X = np.random.default_rng(3).random((150, 2))
+    leaders = [ApproximateSearch(EuclideanDistances(X), seed)._divide(3).leaders.tolist() for seed in (0, 0, 1)]
+    assert leaders[0] == leaders[1] != leaders[2]
+    assert ApproximateSearch(EuclideanDistances(X), 7).subset(np.arange(9)).seed == 7
+
+
+def test_lists_are_completed_where_distances_are_symmetric(looks_at_very_few):
+    X = np.arange(150.0)[:, None]
+    for distances, is_told in ((EuclideanDistances(X), True), (MetricDistances(X, "manhattan"), False)):
+        indices = np.array([[2], [0], *[[1]] * 148], dtype=np.int32)
+        lengths = np.array([[2.0], [1.0], *[[9.0]] * 148])
+        ApproximateSearch(distances, 0).complete(indices, lengths, Execution(1))
+        assert indices[0, 0] == (1 if is_told else 2)
+
+
+@pytest.mark.parametrize("kind", [0, 2])
+def test_identical_samples_are_found_whatever_is_looked_at(kind):
+    X = np.array([[1.0], [2.0], [1.0], [1e-170], [2e-170], [2.0]])
+    found = ApproximateSearch(kinds(X)[kind], 0).duplicates()
+    assert found.tolist() == [0, 1, 0, 3, 3 if kind == 0 else 4, 1]
+
+
+def test_a_sketch_makes_cells_larger_and_more_of_them_seen(looks_at_very_few, monkeypatch):
+    X = np.random.default_rng(4).random((150, 5))
+    monkeypatch.setattr(room, "sketch_of", lambda points, seed: Sketch(points, np.eye(5)))
+    search = ApproximateSearch(EuclideanDistances(X), 0)
+    search.initial_count = 3
+    divided = search._cells_for(3)
+    assert (search._times, search._n_seen(3)) == (2, 54)
+    assert divided.leaders.size == 19
+    assert divided.near.shape[1] == 7
+    rows = np.arange(0, 150, 11)
+    found, expected = search.query(rows, 3), RowSearch(EuclideanDistances(X)).query(rows, 3)
+    assert (found.indices == expected.indices).mean() > 0.8

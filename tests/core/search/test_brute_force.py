@@ -231,3 +231,125 @@ def test_products_run_in_the_thread_that_asks_for_them(n_threads, monkeypatch):
         NeighborTable(search, Execution(n_threads)).collect(9)
         assert during == [{1}] * 5
         assert blas_threads() == {2}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_few_samples_equal_sorting(kind, monkeypatch):
+    rng = np.random.default_rng(1)
+    monkeypatch.setattr(screens, "COLUMNS_AT_A_TIME", 30)
+    X = kind(rng, 40, 6)
+    assert_equals_sorting(X, (0, 1, 5))
+    assert_equals_sorting(X[:9], (8,))
+
+
+def test_lists_hold_the_lowest_bounds_and_a_cut_of_the_others():
+    X = np.random.default_rng(2).normal(size=(150, 4))
+    screen, rows = Screen(X, np.float64), np.array([3, 140, 77])
+    every = np.arange(150)
+    ((_, bounds),) = screen.blocks(rows, [Visit(np.arange(3), every.astype(np.int32))])
+    bounds = bounds.copy()
+    for k in (1, 9, 149):
+        lists = screen.short_lists(rows, k)
+        least, most = min(150, k + 1), min(150, k + k // 8 + 9)
+        assert lists.columns.shape == lists.bounds.shape == (3, most)
+        for row in range(3):
+            listed = lists.columns[row][~np.isnan(lists.bounds[row])]
+            assert len(set(listed.tolist())) == listed.size >= least
+            np.testing.assert_array_equal(bounds[row, listed], lists.bounds[row, : listed.size])
+            others = np.setdiff1d(every, listed)
+            assert (bounds[row, others] >= lists.cut[row]).all()
+            assert bounds[row, listed].max() <= np.sort(bounds[row])[listed.size - 1]
+
+
+def test_what_is_not_visited_is_not_found():
+    X = np.random.default_rng(3).normal(size=(40, 3))
+
+    def visiting(rows):
+        yield Visit(np.arange(rows.size), np.arange(10, 15, dtype=np.int32))
+        if (rows == 20).any():
+            yield Visit(np.flatnonzero(rows == 20), np.array([3, 9], dtype=np.int32))
+
+    indices, distances = BruteForce(X).query(np.array([12, 20]), 6, visiting)
+    expected = by_sorting(X)
+    first = [i for i in expected[0][12] if i in (10, 11, 13, 14)]
+    second = [i for i in expected[0][20] if i in (10, 11, 12, 13, 14, 3, 9)][:6]
+    assert indices.tolist() == [[*first, 40, 40], second]
+    assert np.isinf(distances[0, 4:]).all()
+    np.testing.assert_array_equal(distances[1], distances_in_order(X)[20, second])
+
+
+def test_a_screen_is_the_points_moved_to_their_mean_and_scaled():
+    X = np.array([[1.0, 10.0], [3.0, 10.0], [5.0, 40.0]])
+    screen = Screen(X, np.float64)
+    scale = 2.0**-5  # the farthest is 20 from the mean
+    z = (X - X.mean(axis=0)) * scale
+    np.testing.assert_allclose(screen.factors[:, :-1], z)
+    np.testing.assert_allclose(screen.factors[:, -1], (z * z).sum(axis=1) / 2)
+    assert screen.limits.scale == scale
+    slack = 10 * (2.0**-53 + 2.0**-53) / (1 - 10 * 2.0**-53)
+    np.testing.assert_allclose(screen.limits.own_part, (z * z).sum(axis=1) * (0.5 - slack), rtol=1e-16)
+    assert screen.limits.margin == 8 * 2.0**-53 + 40 * 2.0**-53
+    assert (screen.limits.tiny, Screen(X, np.float32).limits.tiny) == (1e-80, 1e-30)
+    limit = bound_limit(4.0, 2, screen.limits._replace(margin=0.25, tiny=100.0))
+    half, own = (4.0 * scale) ** 2 / 2, screen.limits.own_part[2]
+    assert limit == pytest.approx(half - own + 0.25 * (half + own) + 100.0)
+
+
+@pytest.mark.parametrize(("n_open", "precision"), [(0, np.float32), (2, np.float32), (3, np.float64)])
+def test_where_more_than_a_tenth_of_the_lists_does_not_suffice_products_are_in_float64(n_open, precision, monkeypatch):
+    X = gaussian(np.random.default_rng(4), 40, 3)
+    search, rows, expected, settle = BruteForce(X), np.arange(20), by_sorting(X), room.settle
+
+    def settle_some(lists, *others):
+        settle(lists, *others)
+        others[-1][:n_open] = False
+
+    monkeypatch.setattr(room, "settle", settle_some)
+    indices, distances = search.query(rows, 4)
+    np.testing.assert_array_equal(indices, expected[0][:20, :4])
+    np.testing.assert_array_equal(distances, expected[1][:20, :4])
+    assert search._current_screen().factors.dtype == precision
+
+
+def test_a_list_suffices_if_all_others_are_beyond_its_limit():
+    X = np.arange(12.0)[:, None]
+    screen, rows = Screen(X, np.float64), np.array([0, 11])
+    lists = screen.short_lists(rows, 1)
+    for cut, expected in ((lists.cut, [True, True]), (np.array([-np.inf, np.inf]), [False, True])):
+        indices, distances = np.full((2, 1), 12, dtype=np.int32), np.full((2, 1), np.inf)
+        suffices = np.zeros(2, dtype=bool)
+        buffers = room._buffers_for(lists.bounds)
+        room.settle(lists._replace(cut=cut), rows, X, screen.limits, buffers, indices, distances, suffices)
+        assert (indices.tolist(), distances.tolist()) == ([[1], [10]], [[1.0], [1.0]])
+        assert suffices.tolist() == expected
+
+
+def test_the_nearest_in_another_component_within_reach():
+    X = np.array([[0.0], [1.0], [3.0], [7.0], [8.0]])
+    component = np.array([0, 0, 1, 1, 1], dtype=np.int32)
+    reach = np.array([np.inf, 1.9, 2.0])
+    found, distances = BruteForce(X).nearest_elsewhere(np.array([0, 1, 2]), component, reach)
+    assert found.tolist() == [2, 5, 1]
+    assert distances.tolist() == [3.0, 1.9, 2.0]
+
+
+@pytest.mark.parametrize("n", range(1, 10))
+def test_samples_compete_whatever_their_number(n):
+    rng = np.random.default_rng(n)
+    X = rng.integers(0, 4, (12, 3)).astype(float)
+    samples = rng.permutation(12)[:n].astype(np.int32)
+    indices, distances = np.full(4, 12, dtype=np.int32), np.full(4, np.inf)
+    room.compete(X, 3, samples, indices, distances)
+    expected = sorted((float(np.linalg.norm(X[i] - X[3])), int(i)) for i in samples if i != 3)[:4]
+    found = sorted(zip(distances.tolist(), indices.tolist(), strict=True))
+    assert [index for _, index in found[: len(expected)]] == [index for _, index in expected]
+    np.testing.assert_allclose([d for d, _ in found[: len(expected)]], [d for d, _ in expected])
+    assert np.isinf(distances).sum() == 4 - len(expected)
+
+
+def test_a_list_that_was_just_shortened_has_room_for_a_glance():
+    """Of the first 64 columns, 42 stay, as many as a list of 30 to 42 may hold; the next 32 are all lower."""
+    bounds = np.concatenate([np.linspace(10, 11, 42), np.linspace(100, 101, 22), np.linspace(0, 1, 32)])
+    lists = screens.Products(np.column_stack([np.zeros(96), bounds])).short_lists(np.array([5]), 30)
+    assert set(range(64, 96)) <= set(lists.columns[0][~np.isnan(lists.bounds[0])].tolist())
+    assert lists.cut[0] <= 11

@@ -91,3 +91,22 @@ def test_the_first_look_is_long_if_that_takes_little_longer(few, many, expected,
     assert NeighborTable(RowSearch(MatrixDistances(np.zeros((300, 300))))).initial_count == 32
     monkeypatch.setattr(choose, "ENTRIES_KEPT", 64 * 299)
     assert NeighborTable(KDTreeSearch(EuclideanDistances(X))).initial_count == 32
+
+
+@pytest.mark.parametrize(("n_features", "kind"), [(1, KDTreeSearch), (12, KDTreeSearch), (13, BruteForceSearch)])
+def test_a_tree_suits_up_to_twelve_dimensions(n_features, kind):
+    assert type(choose_search(np.ones((9, n_features)), "euclidean", "auto")) is kind
+
+
+@pytest.mark.parametrize(("n_features", "is_timed"), [(6, False), (7, True), (128, True), (129, False)])
+def test_both_searches_are_timed_in_7_to_128_dimensions(n_features, is_timed, monkeypatch):
+    timed = []
+    monkeypatch.setattr(choose, "_trial_time", lambda search: timed.append(search) or 0.0)
+    monkeypatch.setattr(choose, "TIMED_SAMPLES", 40)
+    assert type(choose.faster_search(EuclideanDistances(np.ones((40, n_features))))) is (
+        BruteForceSearch if n_features == 129 else KDTreeSearch
+    )
+    assert len(timed) == 2 * is_timed
+    del timed[:]
+    choose.faster_search(EuclideanDistances(np.ones((39, n_features))))
+    assert timed == []

@@ -52,3 +52,11 @@ def test_rows_are_ranked_and_told_apart_as_numpy_does(dtype, per_block, monkeypa
         _, first, rank = np.unique(X, axis=0, return_index=True, return_inverse=True)
         np.testing.assert_array_equal(ranks_of_rows(X, np.arange(n)), rank.ravel())
         np.testing.assert_array_equal(first_of_equal_rows(X), first[rank.ravel()])
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [([0.0, 1.0], False), ([1e-140, -2.0], False), ([1.0, -9e-141], True), ([5e-324, 0.0], True)],
+)
+def test_vanishing_coordinates_are_small_and_not_zero(values, expected):
+    assert room.any_vanishing(np.array([[3.0, 3.0], values])) == expected

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kfuse.core.adaptive.bridges import shortest_bridges
-from kfuse.core.distances import EuclideanDistances
+from kfuse.core.distances import CosineDistances, EuclideanDistances
 from kfuse.core.execution import Execution
 from kfuse.core.search import boxes as room_of_boxes
 from kfuse.core.search import kd_tree, spatial, tree_bridges
@@ -181,3 +181,115 @@ def test_there_is_room_for_more_samples_at_one_place_than_candidates():
     found, distances = kd_tree.nearest(kd_tree.build(np.zeros((90, 2))), np.zeros((4, 2)), 2, np.arange(4))
     assert found.tolist() == [[1, 2], [0, 2], [0, 1], [0, 1]]
     assert not distances.any()
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("k", [1, 5, 40])
+def test_a_few_queries_find_the_nearest_by_distance_then_index(k, ties):
+    rng = np.random.default_rng(k)
+    X = rng.integers(0, 7, (120, 2)).astype(float) if ties else rng.random((120, 3))
+    queries = np.arange(0, 120, 11)
+    lengths = np.linalg.norm(X[queries, None] - X, axis=2)
+    found, distances = kd_tree.nearest(kd_tree.build(X), X[queries], k, queries)
+    anybody, _ = kd_tree.nearest(kd_tree.build(X), X[queries] + 0.5, k)
+    for row, query in enumerate(queries):
+        total = np.zeros(120)
+        for column in X.T:
+            total += (column - column[query]) ** 2
+        expected = sorted((d, i) for i, d in enumerate(np.sqrt(total)) if i != query)[:k]
+        assert list(zip(distances[row], found[row], strict=True)) == expected
+        moved = np.linalg.norm(X - X[query] - 0.5, axis=1)
+        np.testing.assert_allclose(moved[anybody[row]], np.sort(moved)[:k])
+    assert np.allclose(np.sort(lengths, axis=1)[:, 1 : k + 1], distances)
+
+
+@pytest.mark.parametrize("are_apart", [False, True])
+@pytest.mark.parametrize("n_components", [2, 3, 6])
+def test_bridges_of_a_few_samples_equal_those_by_rows(n_components, are_apart, monkeypatch):
+    monkeypatch.setattr(kd_tree, "LARGEST_DEPARTURE", 30)
+    monkeypatch.setattr(kd_tree, "DEPARTURES_AT_A_TIME", 2)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 12, (90, 2)).astype(float)
+        component = np.append(np.arange(n_components), rng.integers(0, n_components, 90 - n_components))
+        X += 12.5 * component[:, None] * are_apart
+        distances = EuclideanDistances(X)
+        found = kd_tree.KDTreeSearch(distances).bridges(component.astype(np.int32))
+        expected = RowSearch(distances).bridges(component.astype(np.int32))
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_a_search_keeps_what_bridges_need():
+    X = np.random.default_rng(0).random((60, 2))
+    component = (X[:, 0] > 0.5).astype(np.int32)
+    search = kd_tree.KDTreeSearch(EuclideanDistances(X))
+    expected = search.bridges(component)
+    search._tree_with_leaves()
+    search.keep_for_bridges()
+    assert search._coarse is None
+    assert search.tree.leaves.size == search.visiting_order.size == 0
+    for one, other in zip(search.bridges(component), expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_halves_of_halves():
+    starts, stops = kd_tree.halves(11, 2)
+    assert list(zip(starts.tolist(), stops.tolist(), strict=True)) == [
+        (0, 11),
+        (0, 5),
+        (5, 11),
+        (0, 2),
+        (2, 5),
+        (5, 8),
+        (8, 11),
+    ]
+
+
+def test_single_precision_is_given_up_where_more_than_a_tenth_is_left_open(monkeypatch):
+    X = np.random.default_rng(1).random((40, 2))
+    rows = np.arange(20)
+    for n_open, is_kept in ((2, True), (3, False)):
+        search = kd_tree.KDTreeSearch(EuclideanDistances(X))
+        expected = search.query(rows, 4)
+        with monkeypatch.context() as patch:
+            patch.setattr(kd_tree, "write_nearest_coarsely", leaving_open(n_open))
+            found = search.query(rows, 4)
+        assert (search._coarse is not None) == is_kept
+        np.testing.assert_array_equal(found.indices, expected.indices)
+        np.testing.assert_array_equal(found.distances, expected.distances)
+
+
+def leaving_open(n_open):
+    write = kd_tree.write_nearest_coarsely
+
+    def write_some(tree, coarse, queries, own, rows, indices, distances):
+        write(tree, coarse, queries, own, rows, indices, distances)
+        indices[rows[:n_open]] = -1
+        return np.arange(n_open)
+
+    return write_some
+
+
+def test_points_are_measured_again_if_they_have_few_coordinates():
+    wide = EuclideanDistances(np.random.default_rng(2).random((20, 17)))
+    assert kd_tree.KDTreeSearch(wide).points_to_measure is None
+    narrow = EuclideanDistances(wide.points[:, :16])
+    assert kd_tree.KDTreeSearch(narrow).points_to_measure is narrow.points
+    assert kd_tree.KDTreeSearch(CosineDistances(narrow.points)).points_to_measure is None
+
+
+def test_cosine_distances_are_finished_wherever_they_are_found():
+    distances = CosineDistances(np.random.default_rng(3).random((40, 3)) + 0.1)
+    search, rows = kd_tree.KDTreeSearch(distances), np.arange(40)
+    expected = RowSearch(distances).query(rows, 3)
+    np.testing.assert_allclose(search.query(rows, 3).distances, expected.distances)
+    indices, found = np.empty((40, 3), dtype=np.int32), np.empty((40, 3))
+    search.fill(rows[::-1], indices, found)
+    np.testing.assert_array_equal(indices, expected.indices)
+    np.testing.assert_allclose(found, expected.distances)
+
+
+def test_a_gap_may_come_out_too_large_by_a_few_roundings():
+    for n_features in (1, 6):
+        assert kd_tree.rounding_of_gaps(n_features) == 1.0 - 1e-15 * (n_features + 10)

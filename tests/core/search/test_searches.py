@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import kneighbors_graph
 
 from kfuse.core.distances import EuclideanDistances, GraphDistances
-from kfuse.core.execution import Execution
+from kfuse.core.execution import Execution, Progress
 from kfuse.core.search import NeighborTable, base, choose, choose_search, kd_tree, rows, table
 from kfuse.core.search.brute_force import BruteForceSearch
 from kfuse.core.search.graph import GraphSearch
@@ -49,6 +49,91 @@ def test_searches_equal_sorting(X, data):
         found = table_of(search(EuclideanDistances(X)), k)
         np.testing.assert_array_equal(found[0], expected[0])
         np.testing.assert_array_equal(found[1], expected[1])
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("kind", [RowSearch, BruteForceSearch, KDTreeSearch])
+def test_a_few_samples_equal_sorting_in_any_blocks(kind, ties, monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 5, (50, 2)).astype(float) if ties else rng.random((50, 3))
+    expected = by_sorting(X, 4)
+    for kept, per_block in ((2**25, 2**20), (0, 60), (2**25, 30)):
+        monkeypatch.setattr(table, "ENTRIES_KEPT", kept)
+        for module in (base, kd_tree, rows, table):
+            monkeypatch.setattr(module, "ENTRIES_PER_BLOCK", per_block)
+        found = table_of(kind(EuclideanDistances(X)), 4)
+        np.testing.assert_array_equal(found[0], expected[0])
+        np.testing.assert_array_equal(found[1], expected[1])
+        some = NeighborTable(kind(EuclideanDistances(X)))
+        for asks_before in (False, True):
+            if asks_before:
+                some.collect(6)
+            asked = np.array([44, 3, 17])
+            blocks = list(some.blocks_of(asked, 4))
+            assert sorted(sample for block in blocks for sample in block.rows) == [3, 17, 44]
+            for block in blocks:
+                np.testing.assert_array_equal(block.indices, expected[0][block.rows])
+                np.testing.assert_array_equal(block.distances, expected[1][block.rows])
+
+
+def test_tables_keep_what_was_found_and_tell_how_far_they_are(monkeypatch):
+    monkeypatch.setattr(table, "ENTRIES_KEPT", 0)
+    monkeypatch.setattr(base, "ENTRIES_PER_BLOCK", 8)
+    seen, asked = [], []
+
+    class Seen(Progress):
+        def advance(self, done, total, unit):
+            seen.append((done, total, unit))
+
+    graph = kneighbors_graph(np.random.default_rng(4).random((10, 2)), 4, mode="distance")
+    search = GraphSearch(GraphDistances(graph))
+    query = search.query
+    monkeypatch.setattr(search, "query", lambda rows, k: asked.append(rows.tolist()) or query(rows, k))
+    whole = NeighborTable(search, Execution(1, Seen()))
+    blocks = whole.blocks(2)
+    assert next(blocks).rows.tolist() == [0, 1, 2, 3]
+    assert asked == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]  # a few are searched ahead
+    assert [block.rows.size for block in blocks] == [4, 2]
+    assert seen == [(4, 10, "samples"), (8, 10, "samples"), (10, 10, "samples")]
+    whole.nearest(3)
+    assert len(asked) > 3
+    del asked[:]
+    (block,) = whole.blocks(2)
+    assert asked == []
+    assert (block.indices.shape, block.distances.shape) == ((10, 2), (10, 2))
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_new_samples_find_the_nearest(n_threads, monkeypatch):
+    monkeypatch.setattr(base, "ENTRIES_PER_BLOCK", 60)
+    monkeypatch.setattr(kd_tree, "SAMPLES_AT_A_TIME", 4)
+    rng = np.random.default_rng(5)
+    X, queries = rng.integers(0, 6, (25, 2)).astype(float), rng.integers(-1, 7, (11, 2)).astype(float)
+    expected = np.argmin(cdist(queries, X), axis=1)
+    for kind in (RowSearch, KDTreeSearch):
+        found = kind(EuclideanDistances(X)).nearest(queries, Execution(n_threads))
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_bridges_by_rows_are_the_shortest_of_each_component(monkeypatch):
+    monkeypatch.setattr(base, "BRIDGED_ROWS", 4)
+    X = np.array([[0.0], [1.0], [3.0], [4.0], [9.0], [10.0], [11.0], [2.0], [20.0]])
+    component = np.array([0, 0, 1, 1, 2, 2, 2, 1, 3], dtype=np.int32)
+    found = RowSearch(EuclideanDistances(X)).bridges(component)
+    assert list(zip(*(column.tolist() for column in found), strict=True)) == [
+        (1, 7, 1.0),
+        (7, 1, 1.0),
+        (4, 3, 5.0),
+        (8, 6, 9.0),
+    ]
+    alone = RowSearch(EuclideanDistances(X)).bridges(np.zeros(9, dtype=np.int32))
+    assert alone.first.size == 0
+
+
+def test_blocks_hold_no_more_than_their_room():
+    assert [base.NeighborSearch().rows_per_block(k) for k in (0, 1, 3, 2**21)] == [2**20, 2**20, 349525, 1]
+    wide = RowSearch(EuclideanDistances(np.zeros((3000, 1))))
+    assert wide.rows_per_block(100) == 2**20 // 3100
 
 
 @pytest.mark.parametrize("kind", [RowSearch, BruteForceSearch, KDTreeSearch])

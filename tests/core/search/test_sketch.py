@@ -148,3 +148,73 @@ def test_threads_do_not_matter_and_the_seed_does(looks_at_few):
     assert (tables[0].indices != tables[2].indices).any()
     fits = [KFuse(8, neighbors="approximate", random_state=0, n_jobs=n).fit(X) for n in (1, 2)]
     np.testing.assert_array_equal(fits[0].labels_, fits[1].labels_)
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_of_a_few_samples_all_directions_find_the_nearest(rounded):
+    X = decaying(60, 20).astype(np.float64)
+    X = np.rint(20 * X) if rounded else X
+    distances, rows = EuclideanDistances(X), np.arange(50, 3, -7)
+    expected = BruteForceSearch(distances).query(rows, 5)
+    made = Sketch(X, np.eye(20))
+    found, lengths = made.nearest(rows, 5, all_of(60))
+    np.testing.assert_array_equal(found, expected.indices)
+    np.testing.assert_array_equal(lengths, expected.distances)
+    listed, estimates = made.listed(rows, 5, all_of(60))
+    by_estimate = np.take_along_axis(distances.rows(rows), listed.astype(int), axis=1)
+    np.testing.assert_allclose(by_estimate, expected.distances, rtol=1e-3)
+    assert (np.diff(estimates, axis=1) >= 0).all()
+
+
+def test_the_exponent_is_that_of_the_largest_coordinate():
+    assert [sketch.exponent_of(np.array([[x, 0.5]])) for x in (1.0, 3.9, -4.0, 0.0)] == [1, 2, 3, 0]
+
+
+def test_the_share_listed_is_that_of_the_nearest_below_the_limit(monkeypatch):
+    """Of four nearest among twelve samples, the sketch has to list eight."""
+    rng = np.random.default_rng(5)
+    some = rng.normal(size=(12, 6))
+    some -= some.mean(axis=0)
+    for directions in (some[:, :1], some[:, :3], some):
+        n_listed = 0
+        for own in range(12):
+            others = [other for other in range(12) if other != own]
+            lengths = ((some - some[own]) ** 2).sum(axis=1)
+            estimates = (some**2).sum(axis=1) / 2 - directions @ directions[own]
+            nearest = sorted(others, key=lambda other: lengths[other])[:4]
+            n_listed += len(set(nearest) & set(sorted(others, key=lambda other: estimates[other])[:8]))
+        assert sketch.share_listed(some, directions) == pytest.approx(n_listed / 48)
+    monkeypatch.setattr(sketch, "ROWS_TRIED", 5)
+    assert sketch.share_listed(some, some) == 1.0
+
+
+def test_as_few_directions_as_suffice_are_taken(monkeypatch):
+    monkeypatch.setattr(sketch, "FEWEST_FEATURES", 40)
+    monkeypatch.setattr(sketch, "FEWEST_DIRECTIONS", 3)
+    tried = []
+    monkeypatch.setattr(sketch, "share_listed", lambda some, sketched: tried.append(sketched.shape) or 0.9)
+    X = decaying(50, 48)
+    assert sketch_of(X, 0) is None
+    assert tried == [(50, 3), (50, 6), (50, 12)]
+    monkeypatch.setattr(sketch, "share_listed", lambda some, sketched: 0.995 if sketched.shape[1] == 6 else 0.99)
+    made = sketch_of(X, 0)
+    assert made.factors.shape == (50, 7)
+    assert sketch_of(X[:, :39], 0) is None
+    monkeypatch.setattr(sketch, "ROWS_DRAWN", 20)
+    monkeypatch.setattr(sketch, "share_listed", lambda some, sketched: float(len(some) == 20))
+    assert sketch_of(X, 0).factors.shape == (50, 4)
+
+
+def test_a_list_ends_with_the_first_bound_that_is_missing():
+    points, rows = np.array([[0.0], [1.0], [2.5], [4.0]]), np.array([0, 3])
+    bounds = np.array([[0.0, 1.0, np.nan], [5.0, 6.0, 7.0]])
+    columns = np.array([[0, 2, 1], [2, 1, 0]], dtype=np.int32)
+    for is_whole in (False, True):
+        indices, distances = np.full((2, 2), 4, dtype=np.int32), np.full((2, 2), np.inf)
+        sketch.measure_listed(bounds, columns, rows, points, is_whole, indices, distances)
+        assert sorted(distances[0].tolist()) == [2.5, np.inf]
+        assert sorted(distances[1].tolist()) == [1.5, 3.0]
+        assert sorted(indices[1].tolist()) == [1, 2]
+    estimates = np.full((2, 2), np.inf)
+    sketch.offer_estimates(bounds, columns, rows, indices, estimates)
+    assert sorted(estimates.ravel().tolist()) == [1.0, 5.0, 6.0, np.inf]
