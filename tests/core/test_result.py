@@ -8,14 +8,14 @@ INDICES = np.array([[1], [0], [0]], dtype=np.int32)
 
 
 def test_borders_in_another_order():
-    seen = Borders(
-        np.arange(3.0), np.array([True, False, False]), np.arange(3.0) + 10, 2.0, 4, 5, np.arange(3.0) + 20, 6
-    )
+    strength, is_valley = np.arange(3.0), np.array([True, False, False])
+    seen = Borders(strength, is_valley, strength + 10, 2.0, 4, 5, strength + 20, strength + 30, 6)
     found = seen.in_order(np.array([2, 0, 1]))
     assert found.strength.tolist() == [2.0, 0.0, 1.0]
     assert found.is_valley.tolist() == [False, True, False]
     assert found.evidence.tolist() == [12.0, 10.0, 11.0]
     assert found.openness.tolist() == [22.0, 20.0, 21.0]
+    assert found.separation.tolist() == [32.0, 30.0, 31.0]
     assert (found.dimension, found.n_peaks, found.n_islands, found.n_steps) == (2.0, 4, 5, 6)
 
 

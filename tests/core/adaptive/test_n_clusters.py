@@ -277,16 +277,16 @@ def test_one_far_row_or_pair_leaves_the_number():
 
 
 def test_alternatives_go_by_their_step_as_far_as_it_is_certain_then_by_contrast():
-    """Steps of 4, 2 and 1 between strengths: the largest is not certain at all, the next one partly."""
+    """Steps of 4, 2, 1 and 0.5 between strengths: the largest is not certain at all, the next one partly."""
     strength = np.exp([-7.0, -3.0, -1.0, 0.0, 0.5])
-    seen = borders_of(strength[::-1], n_peaks=4)
+    seen = borders_of(strength[::-1], is_valley=[False] * 5)
     p_value = np.array([np.nan, 1.0, LEVEL**0.6, LEVEL**5, LEVEL])
-    assert [one.n_clusters for one in suggest(seen, p_value, n_samples=36, n=9)] == [5, 3, 4, 2]
+    assert [one.n_clusters for one in suggest(seen, p_value, n_samples=36, n=9)] == [1, 3, 4, 5, 2]
     lesser = np.array([np.nan, 1.0, LEVEL**0.4, LEVEL**5, LEVEL])
-    assert [one.n_clusters for one in suggest(seen, lesser, n_samples=36, n=9)] == [5, 4, 3, 2]
+    assert [one.n_clusters for one in suggest(seen, lesser, n_samples=36, n=9)] == [1, 4, 3, 5, 2]
     unsure = np.array([np.nan, 1.0, 1.0, 1.0, 1.0])
     contrasts = {one.n_clusters: one.contrast for one in suggest(seen, unsure, n_samples=36, n=9)}
-    assert list(contrasts) == [5, *sorted((2, 3, 4), key=lambda number: -contrasts[number])]
+    assert list(contrasts) == [1, *sorted((2, 3, 4, 5), key=lambda number: -contrasts[number])]
 
 
 def test_contrast_is_the_difference_of_shares():
@@ -308,5 +308,5 @@ def test_the_median_line_is_the_best_of_21_slopes_up_to_one_half():
 def test_strengths_are_numbers_however_extreme():
     sizes = np.full(5, 100)
     found = strengths(equal_merges(np.array([0.0, 0.0, 0.0, 1e4, -1e4]), np.zeros(5), sizes))
-    np.testing.assert_allclose(found[[0, 3, 4]], np.exp([0.4, 500.0, -500.0]))
+    np.testing.assert_allclose(found[[0, 3, 4]], np.exp([0.35, 500.0, -500.0]))
     assert strengths(equal_merges(np.empty(0), np.empty(0), np.empty(0, dtype=int))).size == 0

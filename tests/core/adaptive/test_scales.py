@@ -122,3 +122,12 @@ def test_clusters_are_found_in_whole_numbers(seed):
 def test_sparse_counts_raise_no_warning():  # warnings are errors
     KFuse().fit((np.random.default_rng(0).random((800, 100)) < 0.02).astype(float))
     KFuse(metric="manhattan").fit((np.random.default_rng(0).random((400, 60)) < 0.05).astype(float))
+
+
+def test_a_distance_of_zero_has_a_finite_spread():
+    """A metric that rounds is zero between samples that are not identical."""
+    distances = np.column_stack([np.zeros((2, 7)), np.full((2, 1), 1e200)])
+    with np.errstate(all="raise"):
+        found = scales.all_scales(distances)
+    assert np.isfinite(found.spreads).all()
+    assert found.spreads[0, 0] > 600

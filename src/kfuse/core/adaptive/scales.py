@@ -17,6 +17,7 @@ from kfuse.core.adaptive.neighborhoods import LEAST_SPREAD
 FIRST_SCALE = 8
 FEWEST_SAMPLES = 16  # that tell the dimension at a scale
 TINY = np.finfo(float).tiny
+LEAST_RATIO = 1e-300  # of two distances: a metric may be zero between samples that are not identical
 
 
 class Scales(NamedTuple):
@@ -60,7 +61,8 @@ def all_scales(distances: NDArray[np.float64], step: float = 0.0) -> Scales:
     """Return the scales with all spreads, those across a gap included."""
     scales = counts_of_scales(distances.shape[1])
     radii = np.maximum(distances[:, scales - 1], TINY)
-    spreads = np.log(at_most(radii, step) / np.maximum(distances[:, scales // 2 - 1], TINY))
+    nearer = np.maximum(distances[:, scales // 2 - 1], np.maximum(radii * LEAST_RATIO, TINY))
+    spreads = np.log(at_most(radii, step) / nearer)
     return Scales(scales, radii, spreads, step)
 
 
