@@ -108,7 +108,7 @@ class TestSummary:
     @pytest.mark.parametrize(
         ("method", "options", "words"),
         [
-            (Method(n_clusters=(2, 3)), "-k 2:3", "3 clusters, the most that was allowed"),
+            (Method(n_clusters=(2, 3)), "-k 2:3", "2 clusters, the best of the 2 to 3 that were allowed"),
             (Method(min_cluster_size=20), "--min-cluster-size 20", "5 clusters of at least 20 rows"),
         ],
     )
