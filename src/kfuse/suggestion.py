@@ -77,7 +77,7 @@ class Suggestions(list[Suggestion]):
     >>> X, _ = make_moons(300, noise=0.05, random_state=0)
     >>> print(KFuse().fit(X).tree_.suggest(1))
      clusters        p  sign  contrast  weakest border  next split
-            2  0.00013  step     0.458       150 | 150  1: 82 | 68
+            2  0.00013  step     0.471       150 | 150  1: 82 | 68
     """
 
     def __str__(self) -> str:

@@ -49,8 +49,8 @@ All signs together, by the number of samples:
 
 How strongly a part of a few places is connected is partly random, so its merge may be weaker than typical by ALLOWANCE
 / √s. The table has the largest allowance that a merge of fewer than {small} places needs to be as strong as typical, in
-data without clusters. ALLOWANCE is about the largest of the 95 % quantiles with two or more features. With one feature,
-parts of eight and more places are as strong as the gaps next to them, which the least step below accounts for.
+data without clusters. ALLOWANCE is the next whole number above the 95 % quantiles with two or more features. With one
+feature, parts of eight and more places are as strong as the gaps next to them, which the least step below accounts for.
 
 {allowance}
 

@@ -215,7 +215,7 @@ def test_strength_is_one_on_the_median_line_but_for_the_allowance():
     log_weight = 0.5 * np.log(sizes)  # as long as the side of a square
     log_index = log_weight + 3 - 1.5 * np.log(sizes)
     found = strengths(equal_merges(log_index, log_weight, sizes))
-    np.testing.assert_allclose(found, np.exp(3.5 / np.sqrt(sizes)))
+    np.testing.assert_allclose(found, np.exp(4 / np.sqrt(sizes)))
 
 
 def test_half_the_density_counts_as_much_as_a_quarter_of_the_links():
@@ -232,14 +232,11 @@ def test_half_the_density_counts_as_much_as_a_quarter_of_the_links():
 @pytest.mark.parametrize("noise", [0.03, 0.06])
 @pytest.mark.parametrize("shape", [make_moons, make_circles])
 def test_thin_clusters_are_not_cut_up(shape, noise, n_samples):
-    """With 300 samples, one of five data sets may be too small for its gap to show; none has a third cluster."""
     options = {"factor": 0.5} if shape is make_circles else {}
     found = [
         KFuse().fit(shape(n_samples, noise=noise, random_state=seed, **options)[0]).n_clusters_ for seed in range(5)
     ]
-    n_missed = found.count(1) if n_samples == 300 else 0
-    assert n_missed <= 1
-    assert found.count(2) == 5 - n_missed
+    assert found == [2] * 5
 
 
 def test_one_sample_is_one_cluster():
@@ -308,5 +305,5 @@ def test_the_median_line_is_the_best_of_21_slopes_up_to_one_half():
 def test_strengths_are_numbers_however_extreme():
     sizes = np.full(5, 100)
     found = strengths(equal_merges(np.array([0.0, 0.0, 0.0, 1e4, -1e4]), np.zeros(5), sizes))
-    np.testing.assert_allclose(found[[0, 3, 4]], np.exp([0.35, 500.0, -500.0]))
+    np.testing.assert_allclose(found[[0, 3, 4]], np.exp([0.4, 500.0, -500.0]))
     assert strengths(equal_merges(np.empty(0), np.empty(0), np.empty(0, dtype=int))).size == 0
