@@ -98,6 +98,22 @@ class TestSummary:
         assert "kfuse cluster 'my data.csv' --exclude species --number year -o labels.csv" in said
         assert "kfuse report 'my data.csv' --exclude species --number year" in said
 
+    def test_next_commands_keep_how_the_table_is_read_scaled_and_clustered(self, capsys):
+        frame = penguins()
+        work = fitting.from_table(
+            tables.Table(frame, frame.columns, is_text=False, name="data.csv"),
+            choice := Choice(missing="drop", scale="minmax"),
+            Method(n_clusters=2, outliers="label", metric="manhattan", neighbors="brute"),
+            quiet=True,
+        )
+        summary.show(work, Source(Path("d.txt"), form="csv", separator=";", header=True), choice)
+        read, prepared = "--header", "--missing drop --scale minmax --from csv --separator ';'"
+        clustered = "--outliers label --metric manhattan --neighbors brute -k 2"
+        said = " ".join(capsys.readouterr().out.split())
+        assert f"kfuse cluster d.txt {read} {prepared} {clustered} -o labels.csv" in said
+        no_header = Source(Path("d.txt"), header=False)
+        assert summary._spelled(no_header, Choice(no_scale=True), KFuse()) == ["--no-header", "--scale none"]
+
     def test_next_commands_keep_the_number_and_offer_another(self, capsys):
         said = shown(penguins(), capsys, Method(n_clusters=3))
         assert "kfuse cluster 'my data.csv' -k 3 -o labels.csv" in said

@@ -43,10 +43,9 @@ def test_any_other_number_has_its_p_value(shapes, number):
         if p_value == 1
         else f" (p {written(p_value)})"
     )
-    noun, verb = ("cluster", "is") if number == 1 else ("clusters", "are")
-    assert words == (
-        f"{number} {noun} {verb} not the suggested number{how}: that is {best.n_clusters} (p {written(best.p_value)})."
-    )
+    noun = "cluster" if number == 1 else "clusters"
+    suggested = f"{best.n_clusters} (p {written(best.p_value)})"
+    assert words == f"{number} {noun}{how}: by itself, the data suggests {suggested}."
 
 
 @pytest.mark.parametrize(

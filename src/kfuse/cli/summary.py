@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from kfuse import description, tables
+from kfuse import KFuse, description, tables
 from kfuse.cli import console, fitting
 from kfuse.cli.errors import in_options, in_shell
 from kfuse.cli.fitting import Work
@@ -119,12 +119,10 @@ def _other_remarks(work: Work) -> list[str]:
 
 
 def _next_steps(out: Console, work: Work, source: Source, choice: Choice) -> None:
-    """List commands to continue with, with the same choice of columns."""
+    """List commands to continue with, with the same table, columns and method."""
     data = in_shell(str(source.data)) if source.data != STREAM else "-"
-    options = "".join(f" --{name} {value}" for name, value in _spelled(choice))
+    options = "".join(f" {option}" for option in _spelled(source, choice, work.found.model))
     found = len(work.found.sizes)
-    size = work.found.model.min_cluster_size
-    options += "" if size is None else f" --min-cluster-size {size}"
     given = "" if work.found.model.n_clusters == AUTO else f" -k {fitting.spelled_number(work.found.model.n_clusters)}"
     other = next((one.n_clusters for one in work.found.model.tree_.suggest() if one.n_clusters not in {1, found}), 2)
     steps = {f"kfuse cluster {data}{options}{given} -o labels.csv": "write the labels"}
@@ -137,6 +135,17 @@ def _next_steps(out: Console, work: Work, source: Source, choice: Choice) -> Non
     out.print()
 
 
-def _spelled(choice: Choice) -> list[tuple[str, str]]:
+def _spelled(source: Source, choice: Choice, model: KFuse) -> list[str]:
+    """Return all options that are not at their defaults, but for the number of clusters and what changes no label."""
     given = {name: getattr(choice, name) for name in ("columns", "exclude", "category", "number", "id")}
-    return [(name, in_shell(value)) for name, value in given.items() if value is not None]
+    given |= {"missing": _unless("impute", choice.missing), "scale": _unless("auto", choice.scaling)}
+    given |= {"from": source.form, "separator": source.separator}
+    given |= {"min-cluster-size": model.min_cluster_size, "outliers": _unless("assign", model.outliers)}
+    given |= {"metric": _unless("euclidean", model.metric), "neighbors": _unless("auto", model.neighbors)}
+    header = {None: [], True: ["--header"], False: ["--no-header"]}[source.header]
+    return header + [f"--{name} {in_shell(str(value))}" for name, value in given.items() if value is not None]
+
+
+def _unless(default: str, value: object) -> object | None:
+    """Return a value that is not the default."""
+    return None if value == default else value

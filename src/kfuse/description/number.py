@@ -233,7 +233,7 @@ def _another(number: int, best: Suggestion, p_value: float, limit: str) -> str:
         return f"{what}{how}, {limit}: by itself, the data suggests {suggested}."
     if best.n_clusters == 1:
         return f"{what}{how}: one cluster is suggested, since no border is clear."
-    return f"{what} {'is' if number == 1 else 'are'} not the suggested number{how}: that is {suggested}."
+    return f"{what}{how}: by itself, the data suggests {suggested}."
 
 
 def _how_sure(p_value: float) -> str:

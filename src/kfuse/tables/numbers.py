@@ -106,9 +106,10 @@ def _with_commas(text: pl.Series, decimal_comma: bool) -> pl.Series | None:
     if not commas.len():
         return None
     is_thousands = bool(commas.str.contains(_THOUSANDS).all())
-    if is_thousands and not decimal_comma:
+    is_decimal = bool(commas.str.contains(_DECIMAL_COMMA).all())
+    if is_thousands and not (decimal_comma and is_decimal):  # 1,234.56 is a number with thousands in any file
         return text.str.replace_all(",", "", literal=True)
-    if bool(commas.str.contains(_DECIMAL_COMMA).all()):
+    if is_decimal:
         points_separate = commas.str.contains(".", literal=True).any()
         bare = text.str.replace_all(".", "", literal=True) if points_separate else text
         return bare.str.replace(",", ".", literal=True)
