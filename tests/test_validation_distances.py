@@ -171,3 +171,13 @@ def test_a_graph_of_connectivity_is_recognised():
     X = make_blobs(200, random_state=0)[0]
     with pytest.warns(UserWarning, match=r"All distances of the precomputed graph are 1.*with mode='distance'"):
         KFuse(3, metric="precomputed").fit(kneighbors_graph(X, 64))
+
+
+def test_fewer_clusters_than_a_graph_has_parts_are_arbitrary():
+    X = np.concatenate([np.random.default_rng(0).normal((x, 0), 1, size=(80, 2)) for x in (0, 20, 200, 230)])
+    graph = kneighbors_graph(X, 64, mode="distance")
+    says = r"has 4 parts that no neighbour connects.* in 3 clusters: add neighbours until it is connected, or cluster"
+    with pytest.warns(UserWarning, match=says):
+        KFuse(3, metric="precomputed").fit(graph)
+    for number in (1, 4, "auto"):  # one cluster, or each part at least: nothing is arbitrary
+        assert KFuse(number, metric="precomputed").fit(graph).n_clusters_ == (1 if number == 1 else 4)

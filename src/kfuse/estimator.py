@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -207,6 +208,8 @@ class KFuse(MembershipMixin, ClusterMixin, BaseEstimator):
         self.tree_ = FusionTree.of(result)
         self._nearest = NearestSamples(samples, self.metric, weighted)
         number = self._number_of_clusters()
+        if issparse(data) and parameters.is_whole(self.n_clusters) and number > 1:
+            distances.warn_of_parts(data, number)
         # The neighbours of distances and of weighted samples cannot be found again from the samples alone.
         self._found = Found(result.around if samples is None or weight is not None else None, result.levels, number)
         if weight is not None and weighted is not None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
+from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
@@ -20,6 +21,7 @@ from kfuse._validation.features import (
     check_no_text,
     explained_text,
 )
+from kfuse.wording import counted
 
 ROUNDING = 10  # times the root of the precision: what differences of squares leave in place of zero
 
@@ -97,6 +99,19 @@ def _warn_of_connectivity(data: NDArray[Any], n_samples: int) -> None:
             "mode='connectivity', build it with mode='distance'.",
             UserWarning,
             stacklevel=5,
+        )
+
+
+def warn_of_parts(graph: csr_array, n_clusters: int) -> None:
+    """Warn of fewer clusters than the graph has parts without a link between them: nothing says which are near."""
+    n_parts = connected_components(graph, directed=False, return_labels=False)
+    if n_clusters < n_parts:
+        warnings.warn(
+            f"The precomputed graph has {n_parts} parts that no neighbour connects, so it does not tell which of them "
+            f"belong together in {counted(n_clusters, 'cluster')}: add neighbours until it is connected, or cluster "
+            "the features.",
+            UserWarning,
+            stacklevel=3,
         )
 
 
