@@ -38,6 +38,14 @@ def test_the_level_of_a_bridge_is_not_above_its_ends_and_always_a_number():
     np.testing.assert_allclose(found.level * 25, [-2.0, -3.0 + np.log(np.finfo(float).tiny)])
 
 
+def test_a_bridge_without_length_lowers_no_level():
+    """A metric may be zero between samples that are not identical; then their radii may be zero as well."""
+    search = RowSearch(EuclideanDistances(np.array([[0.0], [1.0], [1.0], [12.0], [30.0], [31.0]])))
+    with np.errstate(all="raise"):
+        found = with_bridges(links_of((1, 2)), search, 4, ends_with(np.zeros(6), np.ones(6)))
+    np.testing.assert_allclose(found.level[1:] * 25, [-2.0])
+
+
 def test_what_is_linked_gets_no_bridge():
     found = with_bridges(links_of((0, 1)), LINE, 4, ends_with(np.ones(6)))
     assert found.first.tolist() == [0, 1]

@@ -27,9 +27,9 @@ def with_bridges(links: Links, search: NeighborSearch, n_neighbors: int, ends: E
     bridges = shortest_bridges(search, component[labels])
     if not bridges.first.size:
         return links
-    with np.errstate(divide="ignore"):
-        covered = np.maximum(radius[bridges.first], radius[bridges.second]) / bridges.distance
-    covered = np.clip(covered, np.finfo(float).tiny, 1.0)
+    reach, length = np.maximum(radius[bridges.first], radius[bridges.second]), bridges.distance
+    covered = np.divide(reach, length, out=np.ones_like(length), where=length > reach)
+    covered = np.maximum(covered, np.finfo(float).tiny)
     root_weights = ends.root_weights
     weight = 1.0 / (n_neighbors + 1) ** 2 * (root_weights[bridges.first] * root_weights[bridges.second])
     level = np.minimum(log_density[bridges.first], log_density[bridges.second]) + np.log(covered)
