@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from kfuse.core.adaptive.fusion import Merges
 from kfuse.core.adaptive.neighborhoods import FEWEST_NEIGHBORS
+from kfuse.core.adaptive.scales import TINY
 from kfuse.core.adaptive.significance import NEEDED
 from kfuse.core.result import Borders
 
 ALLOWANCE = 4.0  # of log-strength for a part of one sample, decreasing with the square root of its size: chance
 STEP_IN_ONE_DIMENSION, STEP_DECREASE = 1.5, 1.3  # the least step of log-strength is 1.5 / m^1.3
 NEGLIGIBLE = 1e-6  # a difference in log-density, as rounding makes it
-TINY = np.finfo(float).tiny
 AMPLE = 3.0  # times the evidence that is needed: more of it makes no step better
 
 
