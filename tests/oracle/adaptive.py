@@ -191,7 +191,8 @@ class Reference:
             lowest[a] = min(index((a, b)), lowest[a], lowest.pop(b))
             parts = [(size[a], density[a] / size[a]), (size[b], density[b] / size[b])]
             height = self.height(lowest[a], level[a, b] / weight[a, b], parts)
-            merges.append({"edge": edge, "log_index": index((a, b)), "height": height})
+            is_valley = self.is_valley(level[a, b] / weight[a, b], parts)
+            merges.append({"edge": edge, "log_index": index((a, b)), "height": height, "is_valley": is_valley})
             leaves[a] |= leaves.pop(b)
             size[a] += size.pop(b)
             density[a] += density.pop(b)
@@ -212,10 +213,18 @@ class Reference:
             -lowest - (mean - min(parts[0][1], parts[1][1])) / smaller - 0.75 * doubt * math.log1p(self.lam / smaller)
         )
 
-    def weigh(self, n_shown):
-        """Order the highest merges by how far they rise above the others, times the pairs that they separate."""
-        merges = self.by_height
-        base = merges[max(len(merges) - n_shown - 1, 0)]["height"] if merges else 0.0
+    def is_valley(self, level, parts):
+        """Whether both sides of a merge are denser than the border, and large enough to have a density."""
+        return all(size >= 4 and density > level + 1e-6 for size, density in parts)
+
+    def weigh(self, n_shown, are_below_step):
+        """Order the borders shown by how far they rise above what is inside, times the pairs that they separate."""
+        may_be = [m for m in self.by_height if m["is_valley"] or not are_below_step]
+        shown = may_be[len(may_be) - n_shown :]
+        others = [merge for merge in self.by_height if not any(merge is one for one in shown)]
+        lowest = min((merge["height"] for merge in shown), default=0.0)
+        base = max((merge["height"] for merge in others if merge["height"] <= lowest), default=lowest)
+        merges = others + shown
         size = {}
         for label, w in zip(self.labels, self.w, strict=True):
             size[label] = size.get(label, 0.0) + w
@@ -226,7 +235,7 @@ class Reference:
             size[a[0]] += size[b[0]]
             a += b
             parts.update(dict.fromkeys(b, a))
-        for merge in merges[len(merges) - n_shown :]:
+        for merge in shown:
             n_a, n_b = merge["sizes"]
             merge["separates"] = (merge["height"] - base) * (n_a * n_b)
         self.by_height = sorted(merges, key=lambda merge: merge.get("separates", -math.inf))

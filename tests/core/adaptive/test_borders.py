@@ -156,3 +156,11 @@ def test_fewer_clusters_than_shown_are_the_large_groups():
     assert model.tree_.suggest(1)[0].n_clusters == 6
     of_large = np.repeat([0, 1], 300)
     assert adjusted_rand_score(of_large, model.labels_[:600]) > 0.95
+
+
+def test_what_is_inside_is_lower_than_all_that_is_shown():
+    """The merge of height 9 is not shown: the borders rise by 4 and 6 above 1, and not by less than nothing above 9."""
+    children = [[0, 1], [2, 5], [3, 6], [4, 7]]
+    height, sizes = np.array([1.0, 9.0, 5.0, 7.0]), sizes_of_nodes(np.array(children), np.array([45.0, 40, 5, 40, 10]))
+    separation = borders.separations(height, np.array(children), sizes, 2)
+    np.testing.assert_array_equal(separation, [0, 0, 4 * 90 * 40, 6 * 130 * 10])

@@ -71,7 +71,8 @@ def assert_equals_the_reference(X, neighbors):
     model, reference = KFuse(1, neighbors=neighbors).fit(X), Reference(points, np.bincount(place))
     reference.place = place
     heights = [merge["height"] for merge in reference.by_height]
-    reference.weigh(count_borders(model.tree_.borders))
+    seen = model.tree_.borders
+    reference.weigh(count_borders(seen), are_below_step=seen.n_steps == count_borders(seen))
     assert model.natural_value_ == reference.lam
     assert model.n_neighbors_ == reference.k
     np.testing.assert_array_equal(model.subcluster_labels_, np.array(reference.labels)[reference.place])

@@ -12,6 +12,7 @@ from kfuse.core.adaptive.n_clusters import (
     count_below_step,
     count_clusters,
     is_valley,
+    shown,
     strengths,
     suggest,
 )
@@ -307,3 +308,21 @@ def test_strengths_are_numbers_however_extreme():
     found = strengths(equal_merges(np.array([0.0, 0.0, 0.0, 1e4, -1e4]), np.zeros(5), sizes))
     np.testing.assert_allclose(found[[0, 3, 4]], np.exp([0.4, 500.0, -500.0]))
     assert strengths(equal_merges(np.empty(0), np.empty(0), np.empty(0, dtype=int))).size == 0
+
+
+def test_the_borders_below_a_step_are_those_across_a_valley():
+    """Two merges across a valley are below the step; the highest of all is no valley, so it is not one of them."""
+    borders = borders_of([1.0, 1.0, 0.1, 1.0, 0.1, 1.0], is_valley=[True, True, True, False, True, False])
+    assert shown(borders).tolist() == [False, False, True, False, True, False]
+
+
+def test_the_borders_of_peaks_and_islands_are_the_highest_merges():
+    borders = borders_of([1.0, 1.0, 0.1, 1.0], is_valley=[True, True, True, False])
+    assert borders.n_steps == 1
+    for signs in ({"n_peaks": 2}, {"n_islands": 2}):
+        assert shown(borders._replace(**signs)).tolist() == [False, False, True, True]
+
+
+def test_no_border_is_shown_if_none_is_counted():
+    for n_merges in (0, 3):
+        assert not shown(borders_of([1.0] * n_merges)).any()

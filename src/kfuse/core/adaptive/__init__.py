@@ -231,12 +231,27 @@ def undo(
         separation=np.zeros(height.size),
     )
     seen = seen._replace(n_steps=n_clusters.count_below_step(seen))
-    height, n_shown = height[order], n_clusters.count_borders(seen)
-    seen = seen._replace(separation=borders.separations(height, children, parts.sums(ends.weights), n_shown))
-    again = ascending(seen.separation)
-    order = order[again]
-    children = nodes_of_merges(*merges.edge[order].T)
-    return Undone(children, merges.edge[order], merges.log_index[order], height, seen.in_order(again))
+    again, seen = _shown_last(seen, height[order], merges.edge[order], parts, ends.weights)
+    edges = merges.edge[order[again]]
+    return Undone(nodes_of_merges(*edges.T), edges, merges.log_index[order[again]], height[order], seen)
+
+
+def _shown_last(
+    seen: Borders,
+    height: NDArray[np.float64],
+    edges: NDArray[np.intp],
+    parts: islands.Parts,
+    weights: NDArray[np.float64],
+) -> tuple[NDArray[np.intp], Borders]:
+    """Return the order in which the borders that the data shows are last, by what they separate; and them in it."""
+    is_shown = n_clusters.shown(seen)
+    order = np.argsort(is_shown, kind="stable")
+    children = nodes_of_merges(*edges[order].T)
+    sizes = parts._replace(children=children).sums(weights)
+    separation = borders.separations(height[order], children, sizes, int(np.count_nonzero(is_shown)))
+    by_separation = ascending(separation)
+    order = order[by_separation]
+    return order, seen.in_order(order)._replace(separation=separation[by_separation])
 
 
 def _without_reverse_neighbors(distinct: places.Places, found: natural.NaturalNeighbors) -> NDArray[np.bool_]:

@@ -14,11 +14,11 @@ further ones only split these. So merging the edges again by ascending height, w
 binary tree whose cuts are nested and whose heights never decrease; an outlier hangs below the group that it is linked
 to best.
 
-The highest merges are the borders that the data shows (`n_clusters` counts them). If fewer clusters are asked for than
-that, all candidates are groups, and what remains to be decided is which of them to keep apart. A border between two
-large groups then matters more than a deeper one around a small group: how far a border rises above the merges inside
-groups counts times the pairs of samples that it separates. The heights stay ascending: the border that is undone first
-has the largest.
+The merges that are undone first are the borders that the data shows, as `n_clusters` counts them: the highest merges,
+or those below a step, if that is what shows them. If fewer clusters are asked for than that, all candidates are groups,
+and what remains to be decided is which of them to keep apart. A border between two large groups then matters more than
+a deeper one around a small group: how far a border rises above the merges inside groups counts times the pairs of
+samples that it separates. The heights stay ascending: the border that is undone first has the largest.
 """
 
 from __future__ import annotations
@@ -58,14 +58,17 @@ def write_heights(merges, natural_value, dimension, height):
 def separations(
     height: NDArray[np.float64], children: NDArray[np.intp], sizes: NDArray[np.float64], n_shown: int
 ) -> NDArray[np.float64]:
-    """Return how far the last `n_shown` merges rise above all others, times the pairs of samples that they separate.
+    """Return how far the last `n_shown` merges rise above those inside groups, times the pairs that they separate.
 
     It is zero for the merges that are not shown, so that these stay first, in their order, when merges are ordered by
-    it: the cut into `n_shown` + 1 clusters remains as it is. `height` is ascending, `sizes` are those of all nodes.
+    it: the cut into `n_shown` + 1 clusters remains as it is. Inside groups are the merges that are lower than all that
+    are shown. Heights of merges that are not shown ascend; `sizes` are those of all nodes.
     """
     separation = np.zeros(height.size)
     if n_shown > 0:
         first = height.size - n_shown
-        above_inside = height[first:] - height[max(first - 1, 0)]
+        lowest = height[first:].min()
+        n_inside = int(np.searchsorted(height[:first], lowest, side="right"))
+        above_inside = height[first:] - (height[n_inside - 1] if n_inside else lowest)
         separation[first:] = above_inside * sizes[children[first:]].prod(axis=1)
     return separation

@@ -123,6 +123,19 @@ def count_borders(borders: Borders) -> int:
     return min(borders.strength.size, max(borders.n_steps, borders.n_peaks, borders.n_islands))
 
 
+def shown(borders: Borders) -> NDArray[np.bool_]:
+    """Return which merges are the borders that the number of clusters counts; `borders` are by ascending height.
+
+    A step tells them itself: the highest merges across a valley. Peaks and islands are parts of the data, and where one
+    part ends is best told by height.
+    """
+    n_borders = count_borders(borders)
+    candidates = np.flatnonzero(borders.is_valley | (borders.n_steps < n_borders))
+    is_shown = np.zeros(borders.strength.size, dtype=bool)
+    is_shown[candidates[candidates.size - n_borders :]] = True
+    return is_shown
+
+
 class Steps(NamedTuple):
     """The steps below which the 1, 2, ... highest merges across a valley are."""
 
