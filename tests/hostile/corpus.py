@@ -11,6 +11,7 @@ import gzip
 import io
 import json
 import tempfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -77,12 +78,19 @@ def zstandard_csv() -> bytes:
     return b"\x28\xb5\x2f\xfd" + bytes([0, 0x38]) + b"".join(blocks) + last
 
 
+def twice_compressed(n_bytes: int) -> bytes:
+    """Return an object and spaces after it, compressed with gzip twice."""
+    return gzip.compress(gzip.compress(b'[{"x":1}]' + b" " * n_bytes, mtime=0), mtime=0)
+
+
 FILES: dict[str, Callable[[], bytes]] = {
     "no-rows-many-columns.npy": lambda: array_header((0, 2_000_000_000), "<f8"),
     "empty-texts.npy": lambda: array_header((2_000_000_000,), "<U0"),
     "zeros.arrow": lambda: repeated_zeros(lambda frame, file: frame.write_ipc(file, compression="zstd")),
     "zeros.arrows": lambda: repeated_zeros(lambda frame, file: frame.write_ipc_stream(file, compression="zstd")),
     "line-breaks.csv.zst": zstandard_csv,
+    "zlib.jsonl": lambda: zlib.compress(b'{"x":1}\n' + b" " * (900 << 20)),
+    "twice.json": lambda: twice_compressed(900 << 20),
     "nested.parquet": nested_parquet,
     "long-text.parquet": long_text_parquet,
     "ragged-63k.csv": lambda: ragged_csv(10_000),

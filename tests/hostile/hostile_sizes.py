@@ -9,6 +9,7 @@ import gzip
 import io
 import struct
 import zipfile
+import zlib
 from collections.abc import Callable
 
 import numpy as np
@@ -114,13 +115,20 @@ def repeated_members(rng: Rng, content: bytes) -> bytes:
     return gzip.compress(content, mtime=0) + member * int(10 ** rng.uniform(0, 2.5))
 
 
+def within_compressed(rng: Rng, content: bytes) -> bytes:
+    """Compress with zlib, with gzip twice, or with one inside of the other, up to 300 MB of spaces behind the table."""
+    much = content + b" " * int(10 ** rng.uniform(0, 8.5))
+    outer = [lambda inner: inner, gzip.compress][rng.integers(2)]
+    return outer(zlib.compress(much, 1) if rng.random() < 0.5 else gzip.compress(gzip.compress(much, 1)))
+
+
 WAYS: dict[str, list[Callable[[Rng, bytes], bytes]]] = {
-    "csv": [ragged_lines, repeated_blocks, repeated_members],
+    "csv": [ragged_lines, repeated_blocks, repeated_members, within_compressed],
     "tsv": [ragged_lines, repeated_members],
     "parquet": [parquet],
     "arrow": [arrow],
-    "json": [ragged_objects, repeated_members],
-    "jsonl": [ragged_objects],
+    "json": [ragged_objects, repeated_members, within_compressed],
+    "jsonl": [ragged_objects, within_compressed],
     "npy": [array, repeated_members],
     "npz": [archive],
 }

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
 from kfuse.tables import arrays, foreign, gate, separated
+from kfuse.tables.compression import decompressed, silent_panics
 from kfuse.tables.errors import TableError
 from kfuse.tables.formats import ARROW_STREAM, Readable, format_of
-from kfuse.tables.sizes import arrow, objects, parquet, zstandard
-from kfuse.tables.sizes.errors import DamagedError
+from kfuse.tables.sizes import arrow, objects, parquet
 
-GZIP = b"\x1f\x8b"  # magic bytes
-BYTES_PER_LINE = 24  # of a column of lines, each of which may be a byte of the file
 PANDAS_INDEX = "__index_level_"  # how pandas names an unnamed index in Parquet
 
 
@@ -93,7 +88,7 @@ def parse(
     Table
         The table, with at least one row.
     """
-    content = _decompressed(content, name)
+    content = decompressed(content, name)
     if not (content[:4096].strip() or content.strip()):
         raise TableError(f"{name} is empty: provide a table with rows")
     if format is None:
@@ -115,37 +110,6 @@ def parse(
     if frame.is_empty():
         raise TableError(f"{name} has no rows: provide a table with rows")
     return Table(frame, features, is_text=False, name=name)
-
-
-def _decompressed(content: bytes, name: str) -> bytes:
-    if content.startswith(zstandard.MAGIC):
-        return _from_zstandard(content, name)
-    if not content.startswith(GZIP):
-        return content
-    try:
-        with gzip.open(io.BytesIO(content)) as compressed:
-            return gate.read_stream(compressed, name)  # type: ignore[arg-type]
-    except (OSError, EOFError, zlib.error):
-        raise TableError(f"{name} is a corrupt gzip file: compress the original again") from None
-
-
-def _from_zstandard(content: bytes, name: str) -> bytes:
-    """Decompress text. Python has no Zstandard of its own before 3.14, so polars reads the lines as a column."""
-    try:
-        gate.check_size(BYTES_PER_LINE * zstandard.size_of(content), name)
-        with _silent_panics():
-            lines = pl.read_csv(content, has_header=False, separator="\0", quote_char=None, infer_schema=False)
-        if lines.width > 1:
-            raise DamagedError("it has zero bytes")
-        text = lines.write_csv(include_header=False, quote_style="never")
-        return text.encode()
-    except (TableError, MemoryError, KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # polars may panic, which is not an Exception
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise TableError(
-            f"{name} cannot be read as CSV compressed with Zstandard ({reason}): decompress it first"
-        ) from None
 
 
 def _parquet(content: bytes, name: str) -> pl.DataFrame:
@@ -214,28 +178,11 @@ _READERS = {
 }
 
 
-@contextmanager
-def _silent_panics() -> Iterator[None]:
-    """Suppress what Rust prints to standard error when polars panics; the exception says it in one line."""
-    try:
-        original = os.dup(2)
-    except OSError:  # standard error is closed
-        yield
-        return
-    with open(os.devnull, "wb") as nowhere:
-        os.dup2(nowhere.fileno(), 2)
-        try:
-            yield
-        finally:
-            os.dup2(original, 2)
-            os.close(original)
-
-
 def _typed(content: bytes, form: str, name: str) -> pl.DataFrame:
     """Read a format whose values have types with polars, and explain a failure in one line."""
     reader = _READERS[form]
     try:
-        with _silent_panics():
+        with silent_panics():
             return reader.read(content, name)
     except (TableError, MemoryError, KeyboardInterrupt, SystemExit):
         raise

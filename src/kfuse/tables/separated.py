@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from kfuse.tables import gate
+from kfuse.tables import compression, gate
 from kfuse.tables.errors import Setting, TableError
 from kfuse.tables.sizes import separated as sizes
 from kfuse.tables.written import COMMA, OTHERS, as_utf8, separator_in, without_blank_lines
@@ -98,7 +98,8 @@ def _frame(content: bytes, dialect: Dialect, name: str) -> pl.DataFrame:
     gate.check_estimate(sizes.estimate(content, dialect.separator or COMMA), name)
     has_header = dialect.header is not False
     try:
-        table = pl.read_csv(content, infer_schema=False, has_header=has_header, separator=dialect.separator or COMMA)
+        text = compression.marked(content)
+        table = pl.read_csv(text, infer_schema=False, has_header=has_header, separator=dialect.separator or COMMA)
     except pl.exceptions.NoDataError:
         raise TableError(f"{name} is empty: provide a CSV file with rows") from None
     except pl.exceptions.PolarsError as error:

@@ -1,0 +1,135 @@
+"""Compressed files: gzip and Zstandard are decompressed here, under the gate.
+
+polars would decompress what it is handed by itself, by the first bytes alone and without a bound, so that a small file
+could take all memory, and a table whose first column is called x^2 would be taken for one: the first two bytes of zlib
+may be "x^". So nothing that is compressed is handed to it, and such a text is marked as text.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import polars as pl
+
+from kfuse.tables import gate
+from kfuse.tables.errors import TableError
+from kfuse.tables.sizes import zstandard
+from kfuse.tables.sizes.errors import DamagedError
+
+GZIP = b"\x1f\x8b"  # magic bytes
+ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")  # the same, by level of compression; text can begin with the first two
+MARK_OF_TEXT = b"\xef\xbb\xbf"  # the byte order mark of UTF-8
+TELLING = 1 << 16  # bytes that tell zlib from text
+BYTES_PER_LINE = 24  # of a column of lines, each of which may be a byte of the file
+
+
+def decompressed(content: bytes, name: str) -> bytes:
+    """Decompress the content of a file, if it is compressed.
+
+    Parameters
+    ----------
+    content : bytes
+        The content of the file.
+    name : str
+        The name of the file in messages.
+
+    Returns
+    -------
+    bytes
+        What polars reads as it is, unless it is text that :func:`marked` marks.
+
+    Raises
+    ------
+    TableError
+        If it is damaged, takes more memory than there is, or is compressed in a way that is not read.
+    """
+    if content.startswith(zstandard.MAGIC):
+        content = _from_zstandard(content, name)
+    elif content.startswith(GZIP):
+        content = _from_gzip(content, name)
+    if content.startswith((GZIP, zstandard.MAGIC)):
+        raise TableError(f"{name} is compressed twice: decompress it first")
+    if content.startswith(ZLIB) and _is_zlib(content):
+        raise TableError(f"{name} is compressed with zlib: decompress it first, or compress the original with gzip")
+    return content
+
+
+def marked(text: bytes) -> bytes:
+    """Mark text as such if it begins as zlib does.
+
+    Parameters
+    ----------
+    text : bytes
+        A text in UTF-8.
+
+    Returns
+    -------
+    bytes
+        The same, after a byte order mark if polars would take it for a compressed file.
+    """
+    return MARK_OF_TEXT + text if text.startswith(ZLIB) else text
+
+
+def _is_zlib(content: bytes) -> bool:
+    """Decompress the beginning: of text, it fails sooner or later, or does not come to an end."""
+    decoder = zlib.decompressobj()
+    try:
+        beginning = decoder.decompress(content, TELLING)
+    except zlib.error:
+        return False
+    return decoder.eof or len(beginning) == TELLING
+
+
+def _from_gzip(content: bytes, name: str) -> bytes:
+    try:
+        with gzip.open(io.BytesIO(content)) as compressed:
+            return gate.read_stream(compressed, name)  # type: ignore[arg-type]
+    except (OSError, EOFError, zlib.error):
+        raise TableError(f"{name} is a corrupt gzip file: compress the original again") from None
+
+
+def _from_zstandard(content: bytes, name: str) -> bytes:
+    """Decompress text. Python has no Zstandard of its own before 3.14, so polars reads the lines as a column."""
+    try:
+        gate.check_size(BYTES_PER_LINE * zstandard.size_of(content), name)
+        with silent_panics():
+            lines = pl.read_csv(content, has_header=False, separator="\0", quote_char=None, infer_schema=False)
+        if lines.width > 1:
+            raise DamagedError("it has zero bytes")
+        text = lines.write_csv(include_header=False, quote_style="never")
+        return text.encode()
+    except (TableError, MemoryError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # polars may panic, which is not an Exception
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise TableError(
+            f"{name} cannot be read as CSV compressed with Zstandard ({reason}): decompress it first"
+        ) from None
+
+
+@contextmanager
+def silent_panics() -> Iterator[None]:
+    """Suppress what Rust prints to standard error when polars panics; the exception says it in one line.
+
+    Yields
+    ------
+    None
+        Nothing.
+    """
+    try:
+        original = os.dup(2)
+    except OSError:  # standard error is closed
+        yield
+        return
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(original, 2)
+            os.close(original)
