@@ -313,14 +313,19 @@ class TestMissing:
         fails(call("cluster", "-", stdin="name\nAda\nBo\n"), "no column", "'name' is an identifier (names the rows)")
 
     def test_what_cannot_be_computed_with_is_left_out(self):
-        for value, reason in (("inf", "infinity in data row 2"), ("1e308", "values too large to compute with")):
-            rows = DATA.splitlines()
-            text = "\n".join([rows[0] + ",z", *(f"{row},{i}" for i, row in enumerate(rows[1:]))])
-            text = text.replace(",1\n", f",{value}\n").replace(",2\n", ",-1e308\n")
-            result = call("cluster", "-", "-k", 2, stdin=text)
-            assert result.stdout == TWO
-            assert reason in result.stderr
-            fails(call("cluster", "-", "--columns", "z", stdin=text), "no column", reason)
+        rows = DATA.splitlines()
+        text = "\n".join([rows[0] + ",z", *(f"{row},{i}" for i, row in enumerate(rows[1:]))])
+        text = text.replace(",1\n", ",1e308\n").replace(",2\n", ",-1e308\n")
+        result = call("cluster", "-", "-k", 2, stdin=text)
+        assert result.stdout == TWO
+        assert "values too large to compute with" in result.stderr
+        fails(call("cluster", "-", "--columns", "z", stdin=text), "no column", "values too large to compute with")
+
+    def test_one_infinite_value_costs_no_column(self):
+        rows = "\n".join(f"{i % 2 * 100 + i},{i}" for i in range(20))
+        result = call("cluster", "-", "-k", 2, stdin=f"x,y\n{rows}\ninf,7.5\n")
+        assert result.stdout == call("cluster", "-", "-k", 2, stdin=f"x,y\n{rows}\n,7.5\n").stdout
+        assert "1 infinite value taken as missing" in result.stderr
 
 
 class TestBadInput:
@@ -337,7 +342,7 @@ class TestBadInput:
                 ["'a' is text (free text)", "such as embeddings"],
             ),
             ("a\n2001-01-01\n2002-02-02\n", ["'a' is a date (--number a clusters by its time)"]),
-            ("x\ninf\n1\n", ["'x' is a number (infinity in data row 1: leave such cells empty)"]),
+            ("x\ninf\n1\n", ["-k 2 is more than the 1 row of standard input"]),
             ("x y\n1 2\n3 4\n", ["spaces seem to separate its columns: use --separator ' '"]),
             ("x   y\n1   2\n30  4\n", ["spaces seem to separate its columns: put one comma in their place"]),
             ("# by me\nx,y\n1,2\n3,4\n", ["the first line begins with '#': if it is a comment, remove such lines"]),

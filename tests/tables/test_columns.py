@@ -67,7 +67,6 @@ class TestErrors:
             (TEXT, {"exclude": ["x", "y"]}, "and 'y' is excluded; use columns=...", "use --columns NAME,NAME"),
             (TEXT, {"number": ["id"]}, "no numbers: cluster by it with category=['id']", "with --category id"),
             (TEXT, {"number": ["x"], "category": ["x"]}, "both a category and a number", "choose one"),
-            (b'"a,b"\ninf\n1\n', {}, "infinity in data row 1", "'a,b' is a number"),
             (b'"a,b"\n2001-01-01\n2001-01-02\n', {}, "number=['a,b'] clusters", """--number '"a,b"' clusters"""),
         ],
     )

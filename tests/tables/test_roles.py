@@ -118,8 +118,12 @@ class TestRoles:
         why = "".join(map(str, role_of(values, "size").left_out))
         assert why.endswith("; 50 % are numbers: number=['size'] clusters by them") == is_hinted
 
-    def test_infinity_has_a_remedy(self):
-        assert role_of([1.5, np.inf, 3.0]).left_out == ("infinity in data row 2: leave such cells empty",)
+    def test_infinity_is_missing(self):
+        found = role_of([1.5, np.inf, 3.0, -np.inf, np.nan])
+        assert (found.role, found.left_out) == ("number", None)
+        assert found.values.to_list() == [1.5, None, 3.0, None, None]
+        assert found.note == "2 infinite values taken as missing"
+        assert role_of(["1.5", "inf", "3.0"] + ["2.5"] * 20).note == "1 infinite value taken as missing"
         assert role_of([*"123456", "unknown"]).role != "number"
 
     def test_order_of_levels(self):

@@ -99,7 +99,8 @@ def as_number(column: pl.Series, *, decimal_comma: bool = False) -> Column | Non
     parsed = numbers.parse(numbers.without_missing(column.cast(pl.String)), decimal_comma=decimal_comma)
     if not parsed.share:
         return None
-    return Column(column.name, "number", _finite(parsed.numbers), note=_words_note(parsed.words))
+    values, n_infinite = _finite(parsed.numbers)
+    return Column(column.name, "number", values, note=_and(_infinite_note(n_infinite), _words_note(parsed.words)))
 
 
 def as_category(column: pl.Series) -> Column:
@@ -120,14 +121,12 @@ def counts_rows(values: NDArray[np.float64]) -> bool:
 
 def _number(values: pl.Series, note: str) -> Column:
     """Tell numbers from constants, flags, row numbers and codes."""
-    name, values = values.name, _finite(values)
+    name, (values, n_infinite) = values.name, _finite(values)
+    note = _and(_infinite_note(n_infinite), note)
     known = values.drop_nulls()
     n_distinct = known.n_unique()
     if n_distinct <= 1:
         return Column(name, "constant", values if n_distinct else None, _constant(values), note)
-    if known.is_infinite().any():
-        row = int((values.is_infinite().fill_null(False)).arg_max() or 0)
-        return Column(name, "number", None, (f"infinity in data row {row + 1}: leave such cells empty",))
     if n_distinct == 2 and set(known.unique()) == {0, 1}:
         return Column(name, "yes/no", values)
     why = _identifies(name, known.to_numpy(), n_distinct)
@@ -228,8 +227,10 @@ def _mean_bytes(column: pl.Series) -> float:
     return int(column.str.len_bytes().cast(pl.UInt64).sum() or 0) / max(1, column.len())
 
 
-def _finite(values: pl.Series) -> pl.Series:
-    return values.fill_nan(None)
+def _finite(values: pl.Series) -> tuple[pl.Series, int]:
+    """Take what is no finite number as missing; return how many values were infinite, too."""
+    is_infinite = values.is_infinite().fill_null(False)
+    return values.fill_nan(None).set(is_infinite, None), int(is_infinite.sum())
 
 
 def _plain(column: pl.Series) -> pl.Series:
@@ -251,5 +252,9 @@ def _words_note(words: pl.Series) -> str:
     return f"{shown}{more} taken as missing"
 
 
+def _infinite_note(n_infinite: int) -> str:
+    return f"{counted(n_infinite, 'infinite value')} taken as missing" if n_infinite else ""
+
+
 def _and(first: str, second: str) -> str:
-    return f"{first}, {second}" if second else first
+    return f"{first}, {second}" if first and second else first or second
