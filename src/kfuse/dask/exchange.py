@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuse.dask.kernels import find_positions
 from kfuse.dask.tasks import Task, results, shared, task
 
 
@@ -46,15 +47,16 @@ class View(NamedTuple):
 
     def positions(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the positions of places; those that are not seen come after all others."""
-        found = numbers - np.int32(self.start - self.low)
-        elsewhere = np.flatnonzero(((numbers < self.start) | (numbers >= self.stop)).ravel())
-        wanted = numbers.ravel()[elsewhere]
-        where = np.searchsorted(self.halo, wanted)
-        is_seen = np.append(self.halo, -1)[where] == wanted
-        last = self.halo.size + self.stop - self.start
-        found.ravel()[elsewhere] = np.where(
-            is_seen, where + np.where(wanted < self.start, 0, self.stop - self.start), last
-        )
+        return self._placed(numbers, (self.low, 0, self.stop - self.start))
+
+    def own_first(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the positions of places where own ones come first, and then the halo."""
+        n_own = self.stop - self.start
+        return self._placed(numbers, (0, n_own, n_own))
+
+    def _placed(self, numbers: NDArray[np.int32], offsets: tuple[int, int, int]) -> NDArray[np.int32]:
+        found = np.empty(numbers.shape, dtype=np.int32)
+        find_positions(numbers.ravel(), self.start, self.stop, self.halo, offsets, found.ravel())
         return found
 
 

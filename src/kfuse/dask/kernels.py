@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kfuse.core.kernels import inner_kernel, kernel
 from kfuse.core.order import comes_before
 from kfuse.core.search.spatial import compare
@@ -89,3 +91,18 @@ def merge_sorted(rows, found, indices, distances, room, room_of_distances):
         for rank in range(k):
             indices[row, rank], distances[row, rank] = room[rank], room_of_distances[rank]
         start = stop
+
+
+@kernel
+def find_positions(numbers, start, stop, halo, offsets, positions):
+    """Write the position of each place; `offsets` are those of own places, and of the halo before and after them."""
+    of_own, of_before, of_after = offsets
+    for i in range(numbers.size):
+        number = numbers[i]
+        if start <= number < stop:
+            positions[i] = number - start + of_own
+            continue
+        where = np.searchsorted(halo, number)
+        is_seen = where < halo.size and halo[where] == number
+        offset = of_before if number < start else of_after
+        positions[i] = where + offset if is_seen else halo.size + stop - start

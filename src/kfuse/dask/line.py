@@ -67,9 +67,9 @@ def fit(chunks: Chunks, rows_per_box: int, execution: Execution) -> Fitted:
     with stage("neighbours"):
         found = natural.find_natural_neighbors(boxes)
         k = adaptive.count_neighbors(found.largest_count, found.natural_value, boxes.n_places)
-        nearest = started(neighbors.nearest_of(found.neighbors, boxes, k, found.n_neighbors))
-        found.neighbors.clear()  # the workers' memory is for the next stages
-        halos = natural.halos_of(nearest, boxes)
+        nearest = neighbors.nearest_of(found.neighbors, boxes, k)
+        found.neighbors.drop()  # the workers' memory is for the next stages
+        halos = natural.halos_of([one[0] for one in nearest], boxes)
     with stage("density"):
         described = surroundings.describe_places(nearest, boxes, halos, k)
         nearest.clear()

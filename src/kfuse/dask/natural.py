@@ -11,7 +11,7 @@ from kfuse.core import adaptive
 from kfuse.core.natural import count_reverse_neighbors, note_first_rounds, stopping_round
 from kfuse.dask.boxes import Boxes
 from kfuse.dask.exchange import Halos, View, view_of
-from kfuse.dask.neighbors import Neighbors, find_neighbors
+from kfuse.dask.neighbors import Found, search
 from kfuse.dask.tasks import Task, results, started, task
 
 FIRST_COUNT = 32  # neighbours asked for at first; data in few dimensions needs no more
@@ -23,8 +23,7 @@ class Natural(NamedTuple):
     natural_value: int
     reverse_counts: list[Task]
     largest_count: int
-    neighbors: list[Task]
-    n_neighbors: int  # how many there are
+    neighbors: Found
 
 
 def find_natural_neighbors(boxes: Boxes) -> Natural:
@@ -32,7 +31,8 @@ def find_natural_neighbors(boxes: Boxes) -> Natural:
     most = min(adaptive.MOST, boxes.n_places - 1)
     k = min(FIRST_COUNT, most)
     while True:
-        neighbors = find_neighbors(boxes, k)
+        found = search(boxes, k)
+        neighbors = started(found.indices())
         halos = halos_of(neighbors, boxes)
         rounds = _reduced(
             halos, [task(_first_rounds, *one) for one in zip(neighbors, halos.views, strict=True)], np.minimum
@@ -45,30 +45,26 @@ def find_natural_neighbors(boxes: Boxes) -> Natural:
     natural_value = min(max(1, natural_value - 1), most)
     counted = [task(_reverse_counts, *one, natural_value) for one in zip(neighbors, halos.views, strict=True)]
     counts = started(_reduced(halos, counted, np.add))
-    return Natural(natural_value, counts, max(results([task(_largest, one) for one in counts])), neighbors, k)
+    return Natural(natural_value, counts, max(results([task(_largest, one) for one in counts])), found)
 
 
 def halos_of(neighbors: list[Task], boxes: Boxes) -> Halos:
     """Return what each box sees: the neighbours of its places."""
-    views = started([task(_view, *one) for one in zip(neighbors, boxes.starts[:-1].tolist(), strict=True)])
+    views = started([task(view_of, *one) for one in zip(neighbors, boxes.starts[:-1].tolist(), strict=True)])
     return Halos.of(views, boxes.starts)
 
 
-def _view(neighbors: Neighbors, start: int) -> View:
-    return view_of(neighbors.indices, start)
-
-
-def _first_rounds(neighbors: Neighbors, view: View) -> NDArray[np.int64]:
+def _first_rounds(indices: NDArray[np.int32], view: View) -> NDArray[np.int64]:
     """Find the round in which each place seen is first another one's neighbour, k + 1 if in none here."""
-    rounds = np.full(view.numbers.size, neighbors.indices.shape[1] + 1, dtype=np.int64)
-    note_first_rounds(view.positions(neighbors.indices), rounds)
+    rounds = np.full(view.numbers.size, indices.shape[1] + 1, dtype=np.int64)
+    note_first_rounds(view.positions(indices), rounds)
     return rounds
 
 
-def _reverse_counts(neighbors: Neighbors, view: View, k: int) -> NDArray[np.int64]:
+def _reverse_counts(indices: NDArray[np.int32], view: View, k: int) -> NDArray[np.int64]:
     """Count how often each place seen is a neighbour here."""
     counts = np.zeros(view.numbers.size, dtype=np.int64)
-    count_reverse_neighbors(view.positions(neighbors.indices[:, :k]), counts)
+    count_reverse_neighbors(view.positions(indices[:, :k]), counts)
     return counts
 
 

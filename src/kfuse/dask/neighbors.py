@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuse.core.distances import EuclideanDistances
 from kfuse.core.search.coarse import coarse_tree
-from kfuse.core.search.kd_tree import nearest
+from kfuse.core.search.kd_tree import KDTreeSearch, nearest
 from kfuse.dask.boxes import Box, Boxes
 from kfuse.dask.kernels import list_boxes, merge_sorted
 from kfuse.dask.tasks import Task, results, shared, started, task
@@ -25,6 +26,38 @@ class Neighbors(NamedTuple):
 
     indices: NDArray[np.int32]
     distances: NDArray[np.float64]
+
+
+class Across(NamedTuple):
+    """All neighbours of those places of a box that may have some in other boxes: few, where dimensions are."""
+
+    rows: NDArray[np.intp]  # ascending
+    indices: NDArray[np.int32]
+    distances: NDArray[np.float64]
+
+
+class Found(NamedTuple):
+    """The neighbours of all places: those in the own box and, for places near others, those of all boxes.
+
+    They stay apart until it is known how many of them are needed: to copy them is as much work as to look at them.
+    """
+
+    own: list[Task]
+    across: list[Task]
+    n_neighbors: int
+
+    def indices(self) -> list[Task]:
+        """Return all neighbours, without their distances."""
+        return [task(_all_indices, *one) for one in zip(self.own, self.across, strict=True)]
+
+    def nearest(self, k: int) -> list[Task]:
+        """Return the k nearest of them, as `Neighbors`."""
+        return [task(_nearest, *one, k) for one in zip(self.own, self.across, strict=True)]
+
+    def drop(self) -> None:
+        """Let workers forget what nobody else refers to."""
+        self.own.clear()
+        self.across.clear()
 
 
 class Asked(NamedTuple):
@@ -48,6 +81,11 @@ class Answer(NamedTuple):
 
 def find_neighbors(boxes: Boxes, k: int) -> list[Task]:
     """Find the k nearest neighbours of all places, the place itself excluded; one task of `Neighbors` per box."""
+    return started(search(boxes, k).nearest(k))
+
+
+def search(boxes: Boxes, k: int) -> Found:
+    """Find the k nearest neighbours of all places, the place itself excluded."""
     bounds = shared(boxes.bounds)
     own = started([task(search_box, box, k) for box in boxes.tasks])
     asked = started(
@@ -60,31 +98,44 @@ def find_neighbors(boxes: Boxes, k: int) -> list[Task]:
             task(answer, boxes.tasks[j], task(questions, boxes.tasks[i], own[i], asked[i], j), k) for j in reached
         ]
         merged.append(task(merge, own[i], asked[i], reached, answers))
-    return started(merged)
+    return Found(own, started(merged), k)
 
 
-def nearest_of(found: list[Task], boxes: Boxes, k: int, n_found: int) -> list[Task]:
+def nearest_of(found: Found, boxes: Boxes, k: int) -> list[Task]:
     """Return the k nearest neighbours, of those found already if there are as many."""
-    if k > n_found:
-        return find_neighbors(boxes, k)
-    return list(found) if k == n_found else [task(_first_columns, one, k) for one in found]
+    return find_neighbors(boxes, k) if k > found.n_neighbors else started(found.nearest(k))
 
 
-def _first_columns(found: Neighbors, k: int) -> Neighbors:
-    return Neighbors(np.ascontiguousarray(found.indices[:, :k]), np.ascontiguousarray(found.distances[:, :k]))
+def _all_indices(own: Neighbors, across: Across) -> NDArray[np.int32]:
+    """Return the neighbours of all places of a box."""
+    if across.rows.size == 0:
+        return own.indices
+    indices = own.indices.copy()
+    indices[across.rows] = across.indices
+    return indices
+
+
+def _nearest(own: Neighbors, across: Across, k: int) -> Neighbors:
+    """Return the k nearest neighbours of all places of a box."""
+    if across.rows.size == 0 and k == own.indices.shape[1]:
+        return own
+    indices, distances = own.indices[:, :k].copy(), own.distances[:, :k].copy()
+    indices[across.rows], distances[across.rows] = across.indices[:, :k], across.distances[:, :k]
+    return Neighbors(indices, distances)
 
 
 def search_box(box: Box, k: int) -> Neighbors:
     """Find the nearest neighbours among the places of a box; infinitely far ones where there are fewer than k."""
-    m = len(box.points)
-    indices, distances = np.full((m, k), -1, dtype=np.int32), np.full((m, k), np.inf)
-    tree, found = box.tree(), min(k, m - 1)
-    coarse = coarse_tree(tree)
+    m, found = len(box.points), min(k, len(box.points) - 1)
+    indices, distances = np.empty((m, found), np.int32), np.empty((m, found))
+    search = KDTreeSearch(EuclideanDistances(np.ones((1, 1))).at(box.points), tree=box.tree())
     for start in range(0, m, QUERIES_AT_A_TIME):
-        rows = np.arange(start, min(start + QUERIES_AT_A_TIME, m))
-        local, distances[rows, :found] = nearest(tree, box.points[rows], found, rows, coarse)
-        indices[rows, :found] = local + np.int32(box.start)
-    return Neighbors(indices, distances)
+        search.fill(np.arange(start, min(start + QUERIES_AT_A_TIME, m)), indices, distances)
+    indices += np.int32(box.start)
+    if found == k:
+        return Neighbors(indices, distances)
+    missing = (0, 0), (0, k - found)
+    return Neighbors(np.pad(indices, missing, constant_values=-1), np.pad(distances, missing, constant_values=np.inf))
 
 
 def ask(box: Box, own: Neighbors, bounds: NDArray[np.float64], own_box: int) -> Asked:
@@ -130,13 +181,12 @@ def answer(box: Box, asked: tuple[NDArray[np.float64], NDArray[np.float64]], k: 
     return Answer(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def merge(own: Neighbors, asked: Asked, others: list[int], answers: list[Answer]) -> Neighbors:
-    """Merge what other boxes answered into the neighbours of each place."""
-    if not answers:
-        return own
-    indices, distances = own.indices.copy(), own.distances.copy()
+def merge(own: Neighbors, asked: Asked, others: list[int], answers: list[Answer]) -> Across:
+    """Merge what other boxes answered into the neighbours of the places that asked."""
+    rows = np.unique(asked.rows).astype(np.intp)
+    indices, distances = own.indices[rows], own.distances[rows]
     k = indices.shape[1]
     room = np.empty(k, np.int32), np.empty(k)
     for other, found in zip(others, answers, strict=True):
-        merge_sorted(asked.rows_of(other), found, indices, distances, *room)
-    return Neighbors(indices, distances)
+        merge_sorted(np.searchsorted(rows, asked.rows_of(other)), found, indices, distances, *room)
+    return Across(rows, indices, distances)

@@ -115,7 +115,7 @@ def _describe(neighbors: Neighbors, own: Ends, view: View, halo: Ends, known: tu
     """Keep the gaps that neighbours share, and compute the density."""
     (indices, distances), (farthest, dimension, weighing) = neighbors, known
     # Positions of own places start at zero, as the kernels want them; the halo follows.
-    positions, around = own_first(view, indices), Ends(*(np.concatenate(one) for one in zip(own, halo, strict=True)))
+    positions, around = view.own_first(indices), Ends(*(np.concatenate(one) for one in zip(own, halo, strict=True)))
     counts, weights = own.ends.copy(), weighing.weights(around.copies)
     if indices.shape[1] > neighborhoods.FEWEST_NEIGHBORS:
         neighborhoods.keep_shared(positions, around.ends, counts, 0, len(indices))
@@ -125,13 +125,6 @@ def _describe(neighbors: Neighbors, own: Ends, view: View, halo: Ends, known: tu
     levels = noise.log_levels(positions, distances, around.copies.astype(np.intp), own.copies, dimension)
     radii = scales.all_scales(distances).radii
     return Rows(indices, distances, counts, rho, radii, weights[: len(indices)], levels)
-
-
-def own_first(view: View, indices: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return positions of neighbours where own places come first, and then the halo."""
-    low, n_own, positions = view.low, view.stop - view.start, view.positions(indices)
-    in_halo = np.where(positions < low, positions + n_own, positions)
-    return np.where((positions >= low) & (positions < low + n_own), positions - low, in_halo).astype(np.int32)
 
 
 def find_representatives(rows: list[Task], halos: Halos, natural_value: int) -> list[Task]:
