@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kfuse.core.order import roots
 from kfuse.dask.boxes import Boxes
-from kfuse.dask.tasks import Task, results, started, task
+from kfuse.dask.tasks import Task, results, results_of, started, task
 
 
 class Subclusters(NamedTuple):
@@ -29,17 +29,17 @@ def follow(representatives: list[Task], boxes: Boxes) -> Subclusters:
     """Follow representatives up to density peaks, across boxes."""
     starts = boxes.starts[:-1].tolist()
     ends = started([task(_follow_inside, *one) for one in zip(representatives, starts, strict=True)])
-    peaks = results([task(_peaks, *one) for one in zip(ends, starts, strict=True)])
+    known = list(zip(ends, starts, strict=True))
+    peaks, left_each = results_of([task(_peaks, *one) for one in known], [task(_outside, *one) for one in known])
     first = np.append(0, np.cumsum([one.size for one in peaks]))
-    left_each = results([task(_outside, *one) for one in zip(ends, starts, strict=True)])
     left = np.unique(np.concatenate(left_each))
     cuts = np.split(left, np.searchsorted(left, boxes.starts[1:-1]))
     lookups = [task(_look_up, end, start, some) for end, start, some in zip(ends, starts, cuts, strict=True)]
     numbers = np.concatenate(peaks)
     of_left = _labels_of_ends(left, np.concatenate(results(lookups)), numbers)
     # A box gets what it needs alone, so that it does not hold more the more boxes there are.
-    known = [(some, of_left[np.searchsorted(left, some)]) for some in left_each]
-    labels = [task(_label, *one) for one in zip(ends, starts, first[:-1].tolist(), known, strict=True)]
+    of_each = [(some, of_left[np.searchsorted(left, some)]) for some in left_each]
+    labels = [task(_label, *one) for one in zip(ends, starts, first[:-1].tolist(), of_each, strict=True)]
     return Subclusters(representatives, started(labels), first, numbers)
 
 

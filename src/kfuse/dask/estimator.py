@@ -166,9 +166,8 @@ class KFuse(ClusterMixin, BaseEstimator):
         """Set what is found as attributes."""
         self._frame, self._boxes, self._places = found.ordered
         self._sizes = given.chunks.sizes
-        self._of_places = started(samples.columns_of_places(found))
-        self._leaves = results([task(samples.leaves_of, one) for one in self._of_places])
-        self.natural_value_, self.n_neighbors_ = found.natural_value, found.described.n_neighbors
+        self._of_places, self._leaves = found.columns, results(found.leaves)
+        self.natural_value_, self.n_neighbors_ = found.natural_value, found.n_neighbors
         self.n_features_in_ = given.chunks.n_features
         self.__dict__.pop("feature_names_in_", None)
         if given.names is not None:
@@ -343,7 +342,7 @@ def _tree_of(found: line.Fitted) -> FusionTree:
     elsewhere: Any = np.empty(0)
     result = Result(
         natural_value=found.natural_value,
-        n_neighbors=found.described.n_neighbors,
+        n_neighbors=found.n_neighbors,
         reverse_counts=elsewhere,
         density=elsewhere,
         representatives=elsewhere,

@@ -18,9 +18,9 @@ from kfuse.core.search import Nearest
 from kfuse.dask.boxes import Box, Boxes
 from kfuse.dask.bridges import BridgeSearch
 from kfuse.dask.climbing import Subclusters
-from kfuse.dask.links import links_between
+from kfuse.dask.links import start_links
 from kfuse.dask.surroundings import Described, Rows
-from kfuse.dask.tasks import Task, one_by_one, results, task
+from kfuse.dask.tasks import Task, results, started, task
 
 
 class OnOneNode(NamedTuple):
@@ -51,12 +51,25 @@ class OnOneNode(NamedTuple):
         return scales.without_gaps(found, self.counts).summed(self.labels)
 
 
-def gather(described: list[Task], subclusters: Subclusters, boxes: Boxes, step: float) -> OnOneNode:
+class Sent(NamedTuple):
+    """What boxes find for this node, one task per box."""
+
+    of_places: list[Task]  # `OnOneNode`
+    links: list[Task]  # that go out from the sub-clusters of the box
+
+
+def send(described: Described, subclusters: Subclusters, boxes: Boxes, step: float) -> Sent:
+    """Let boxes find what the fusion needs: that of places first, which comes here while links are added up."""
+    known = zip(described.rows, subclusters.climbed, subclusters.labels, strict=True)
+    of_places = started([task(_for_fusion, *one, step) for one in known])
+    return Sent(of_places, start_links(described.rows, subclusters, boxes) if described.n_neighbors else [])
+
+
+def gather(sent: Sent, boxes: Boxes) -> OnOneNode:
     """Bring what the fusion needs of every place to this node, box after box, so that it is here once."""
-    known = zip(described, subclusters.climbed, subclusters.labels, strict=True)
-    found = [task(_for_fusion, *one, step) for one in known]
     columns: list[NDArray[Any]] = []
-    for start, part in zip(boxes.starts, one_by_one(found), strict=False):
+    for start in boxes.starts[:-1]:
+        part = results([sent.of_places.pop(0)])[0]
         # A mean depends on the order in memory: one machine has the spreads column by column.
         columns = columns or [_room_for(boxes.n_places, column, is_last=column is part[-1]) for column in part]
         for whole, column in zip(columns, part, strict=True):
@@ -74,14 +87,14 @@ def _for_fusion(one: Rows, representatives: NDArray[np.int32], labels: NDArray[n
     return OnOneNode(*of_place, radius, looked_at.radii, looked_at.spreads)
 
 
-def link(here: OnOneNode, described: list[Task], subclusters: Subclusters, boxes: Boxes, k: int) -> links.Links:
+def link(here: OnOneNode, sent: Sent, subclusters: Subclusters, boxes: Boxes, k: int) -> links.Links:
     """Link the sub-clusters, so that all of them are connected."""
     if k == 0:  # one place
         nobody = Nearest(np.empty((1, 0), np.int32), np.empty((1, 0)))
         return links.links_between(nobody, here.ends)
-    graph = links_between(described, subclusters, boxes)
-    search = BridgeSearch(boxes, subclusters)
-    return bridges.with_bridges(graph, search, k, here.ends)
+    found = results(sent.links)
+    sent.links.clear()
+    return bridges.with_bridges(links.both_ways(found), BridgeSearch(boxes, subclusters), k, here.ends)
 
 
 def undo(

@@ -13,7 +13,7 @@ from kfuse.core.distances.base import unit_of
 from kfuse.core.distances.steps import rows_to_guess_from
 from kfuse.core.execution import Execution
 from kfuse.core.search.duplicates import VANISHING
-from kfuse.dask import climbing, fusion, natural, neighbors, rows, steps, surroundings
+from kfuse.dask import climbing, columns, fusion, natural, neighbors, rows, steps, surroundings
 from kfuse.dask.boxes import Boxes, number_places
 from kfuse.dask.tasks import Task, results, started, task
 
@@ -49,13 +49,13 @@ class Fitted(NamedTuple):
     """What the stages found: for all, on this node; for places, one task per box; for rows, one per chunk."""
 
     natural_value: int
-    described: surroundings.Described
+    n_neighbors: int  # k
     merged: adaptive.Undone
     leaf_labels: NDArray[np.intp]  # of each sample
     leaving: NDArray[np.intp]  # of each sample
     ordered: Ordered
-    subclusters: climbing.Subclusters
-    reverse_counts: list[Task]
+    columns: list[Task]
+    leaves: list[Task]  # the sub-clusters in each box
 
 
 def fit(chunks: Chunks, rows_per_box: int, execution: Execution) -> Fitted:
@@ -78,15 +78,19 @@ def fit(chunks: Chunks, rows_per_box: int, execution: Execution) -> Fitted:
         subclusters = climbing.follow(representatives, boxes)
     with stage("merging"):
         step = ordered.frame.step
-        here = fusion.gather(described.rows, subclusters, boxes, step)
-        graph = fusion.link(here, described.rows, subclusters, boxes, k)
-        merges, found_peaks = adaptive.merge(graph, here.ends, here.looked_at(k, step), execution)
+        sent = fusion.send(described, subclusters, boxes, step)
+        here = fusion.gather(sent, boxes)
+        # While boxes add up links, this node has time for what does not need them; and they, while it merges.
+        looked_at, place = here.looked_at(k, step), np.concatenate(results(ordered.places))
+        leaving, leaf_labels = peaks.order_of_leaving(here.basins, here.log_density)[place], here.labels[place]
+        graph = fusion.link(here, sent, subclusters, boxes, k)
+        unit, counts = ordered.frame.unit_of_distances, found.reverse_counts
+        known = started(columns.columns_of_places(boxes, unit, described, subclusters, counts, halos))
+        leaves = started([task(columns.leaves_of, one) for one in known])
+        merges, found_peaks = adaptive.merge(graph, here.ends, looked_at, execution)
     with stage("number of clusters"):
         merged = fusion.undo(merges, found_peaks, here, described, boxes, found.natural_value, execution)
-        place = np.concatenate(results(ordered.places))
-        leaving = peaks.order_of_leaving(here.basins, here.log_density)[place]
-    leaves = here.labels[place]
-    return Fitted(found.natural_value, described, merged, leaves, leaving, ordered, subclusters, found.reverse_counts)
+    return Fitted(found.natural_value, k, merged, leaf_labels, leaving, ordered, known, leaves)
 
 
 def put_in_order(chunks: Chunks, rows_per_box: int) -> Ordered:

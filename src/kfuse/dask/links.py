@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.adaptive import links
 from kfuse.core.adaptive.links import Links, Marks, NeighborLists, links_from
 from kfuse.core.order import members_of
 from kfuse.dask.boxes import Boxes
@@ -40,8 +39,8 @@ class Members(NamedTuple):
     indices: NDArray[np.int32]
 
 
-def links_between(rows: list[Task], subclusters: Subclusters, boxes: Boxes) -> Links:
-    """Sum up the links between each two sub-clusters."""
+def start_links(rows: list[Task], subclusters: Subclusters, boxes: Boxes) -> list[Task]:
+    """Start to sum up the links that go out from the sub-clusters of each box."""
     owned, starts = shared(subclusters.starts), boxes.starts.tolist()
     linked = [task(_linked, *one) for one in zip(rows, subclusters.labels, strict=True)]
     owners = results([task(_owners, labels, owned) for labels in subclusters.labels])
@@ -52,7 +51,7 @@ def links_between(rows: list[Task], subclusters: Subclusters, boxes: Boxes) -> L
         views.append(task(_view, own, starts[box], members))
     halos = Halos.of(started(views), boxes.starts)
     found = zip(linked, halos.views, halos.fetch(linked), strict=True)
-    return links.both_ways(results([task(_add_up, *one, owned, box) for box, one in enumerate(found)]))
+    return started([task(_add_up, *one, owned, box) for box, one in enumerate(found)])
 
 
 def _linked(rows: Rows, labels: NDArray[np.int32]) -> Linked:

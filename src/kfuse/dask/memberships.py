@@ -16,6 +16,7 @@ from kfuse.core.memberships import blocks_of_rows, build_network, memberships_of
 from kfuse.core.result import Surroundings
 from kfuse.dask import samples
 from kfuse.dask.boxes import Boxes
+from kfuse.dask.columns import Columns
 from kfuse.dask.exchange import View, view_of
 from kfuse.dask.neighbors import Neighbors, find_neighbors
 from kfuse.dask.tasks import Task, results, shared, started, task
@@ -132,7 +133,7 @@ class BoxModel(MembershipMixin):
 def _shares(
     indices: NDArray[np.int32],
     view: View,
-    columns: samples.Columns,
+    columns: Columns,
     clusters: NDArray[np.intp],
     known: Memberships,
     rule: Rule,

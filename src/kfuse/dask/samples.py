@@ -9,73 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core import noise
-from kfuse.core.adaptive.density import LogDensity
 from kfuse.core.search.kd_tree import nearest
 from kfuse.dask.boxes import Box
-from kfuse.dask.exchange import Halos, View, view_of
-from kfuse.dask.line import Fitted
+from kfuse.dask.columns import Columns
 from kfuse.dask.rows import Frame, in_unit
-from kfuse.dask.surroundings import Rows
-from kfuse.dask.tasks import Task, graph_of, results, shared, task
+from kfuse.dask.tasks import Task, graph_of, shared, task
 from kfuse.memberships import NOISE
-
-
-class Columns(NamedTuple):
-    """What there is to know of each place."""
-
-    subcluster: NDArray[np.intp]
-    density: NDArray[np.float64]  # in the unit of the data
-    representative: NDArray[np.intp]  # as a sample
-    reverse_count: NDArray[np.int64]
-    level: NDArray[np.float64]  # the logarithm of the density, as noise is told by
-
-
-class First(NamedTuple):
-    """The first sample at each place."""
-
-    first: NDArray[np.int64]
-
-
-def columns_of_places(found: Fitted) -> list[Task]:
-    """Return the columns of the places of each box."""
-    boxes, climbed, rows = found.ordered.boxes, found.subclusters.climbed, found.described.rows
-    views = [task(view_of, *one) for one in zip(climbed, boxes.starts[:-1].tolist(), strict=True)]
-    halos = Halos.of(views, boxes.starts)
-    first = [task(_first, box) for box in boxes.tasks]
-    highest = max(results([task(_highest, one) for one in rows]))
-    known = shared((found.described.density_unit, found.ordered.frame.unit_of_distances, highest))
-    stages = (boxes.tasks, rows, found.subclusters.labels, climbed, found.reverse_counts)
-    of_box = zip(*stages, halos.views, halos.fetch(first), strict=True)
-    return [task(_columns, *one, known) for one in of_box]
-
-
-def _highest(rows: Rows) -> float:
-    return float(rows.levels.max())
-
-
-def _first(box: Box) -> First:
-    return First(box.first)
-
-
-def _columns(
-    box: Box,
-    rows: Rows,
-    subclusters: NDArray[np.int32],
-    representatives: NDArray[np.int32],
-    reverse_counts: NDArray[np.int64],
-    view: View,
-    halo: First,
-    known: tuple[float, float, float],
-) -> Columns:
-    unit_of_density, unit, highest = known
-    first = view.around(box.first, halo.first)
-    return Columns(
-        subclusters.astype(np.intp),
-        LogDensity(rows.log_density, unit_of_density).in_unit_of_data(unit),
-        first[view.positions(representatives)].astype(np.intp),
-        reverse_counts,
-        np.where(box.n_samples > noise.FEW, highest, rows.levels),
-    )
 
 
 def spread(of_places: list[Task], places: list[Task], starts: NDArray[np.int64]) -> list[Task]:
@@ -110,11 +49,6 @@ def array_of(tasks: list[Task], sizes: list[int], dtype: Any, n_columns: int | N
 def clusters_of_leaves(columns: Columns, leaves: NDArray[np.intp], clusters: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the cluster of each place, given those of the sub-clusters in its box."""
     return clusters[np.searchsorted(leaves, columns.subcluster)]
-
-
-def leaves_of(columns: Columns) -> NDArray[np.intp]:
-    """Return the sub-clusters that places of a box belong to."""
-    return np.unique(columns.subcluster)
 
 
 def scores(columns: Columns, clusters: NDArray[np.intp], n_clusters: int, background: float) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from kfuse.core.natural import sum_in_order
 from kfuse.dask.boxes import Box, Boxes
 from kfuse.dask.exchange import Halos, View
 from kfuse.dask.neighbors import Neighbors
-from kfuse.dask.tasks import Task, results, shared, started, task
+from kfuse.dask.tasks import Task, results_of, shared, started, task
 
 
 class Rows(NamedTuple):
@@ -64,21 +64,25 @@ class Climbing(NamedTuple):
     log_density: NDArray[np.float64]
 
 
-def intrinsic_dimension(neighbors: list[Task]) -> float:
-    """Estimate the dimension of the data: box after box, so that the sum is that of one machine to the last bit."""
+def sum_of_spreads(neighbors: list[Task]) -> Task:
+    """Add up what tells the dimension of the data: box after box, so that the sum is that of one machine."""
     total: Any = (0.0, 0)
     for one in neighbors:
-        total = task(_add_spreads, one, total)
-    return neighborhoods.dimension_of_spreads(*results([total])[0])
+        total = task(_add_spreads, task(_spreads, one), total)
+    return total
 
 
-def _add_spreads(neighbors: Neighbors, total: tuple[float, int]) -> tuple[float, int]:
-    return neighborhoods.add_spreads(neighborhoods.spreads_of(neighbors.distances), *total)
+def _spreads(neighbors: Neighbors) -> NDArray[np.float64]:
+    return neighborhoods.spreads_of(neighbors.distances)
 
 
-def weigh(boxes: Boxes) -> Weighing:
+def _add_spreads(spreads: NDArray[np.float64], total: tuple[float, int]) -> tuple[float, int]:
+    return neighborhoods.add_spreads(spreads, *total)
+
+
+def weigh(copies: list[NDArray[np.int32]]) -> Weighing:
     """Find how to weigh places; sums depend on their order, so that the mean is computed on this node."""
-    total = np.concatenate(results([task(_copies, box) for box in boxes.tasks])).astype(np.float64)
+    total = np.concatenate(copies).astype(np.float64)
     largest = float(total.max())
     return Weighing(largest, float(places.relative_to_largest(total, largest).mean()), total.min() < largest)
 
@@ -89,8 +93,10 @@ def _copies(box: Box) -> NDArray[np.int32]:
 
 def describe_places(neighbors: list[Task], boxes: Boxes, halos: Halos, k: int) -> Described:
     """Find the neighbourhood and the density of every place, given its k nearest neighbours."""
-    dimension, weighing = intrinsic_dimension(neighbors), weigh(boxes)
-    farthest = max(results([task(_farthest, one) for one in neighbors]))
+    copies, reached = [task(_copies, box) for box in boxes.tasks], [task(_farthest, one) for one in neighbors]
+    [spreads], copies_of_boxes, farthest_of_boxes = results_of([sum_of_spreads(neighbors)], copies, reached)
+    dimension, farthest = neighborhoods.dimension_of_spreads(*spreads), max(farthest_of_boxes)
+    weighing = weigh(copies_of_boxes)
     ends = started([task(_find_ends, *one, dimension) for one in zip(neighbors, boxes.tasks, strict=True)])
     found = zip(neighbors, ends, halos.views, halos.fetch(ends), strict=True)
     known = shared((farthest, dimension, weighing))

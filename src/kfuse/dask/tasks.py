@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from itertools import count
+from itertools import count, islice
 from operator import getitem
 from typing import Any
 from uuid import uuid4
@@ -136,25 +136,23 @@ def _is_promise(value: Any) -> bool:
 
 
 def results(tasks: list[Task]) -> list[Any]:
-    """Wait for tasks, and return their results."""
-    return list(_fetched(tasks, RESULTS_AT_A_TIME))
-
-
-def one_by_one(tasks: list[Task]) -> Iterator[Any]:
-    """Yield the results of tasks, of which one is here at a time if they are on a cluster."""
-    return _fetched(tasks, 1)
-
-
-def _fetched(tasks: list[Task], at_a_time: int) -> Iterator[Any]:
-    """Yield the results of tasks, of which a few leave a cluster at a time.
+    """Wait for tasks, and return their results, of which a few leave a cluster at a time.
 
     `dask.compute` would put all of them together on one worker, and a client that asks for all at once makes every
     worker load all that it has.
     """
     graph = _persisted(tasks)
-    for start in range(0, len(tasks), at_a_time):
-        found = [graph.pop(one.key) for one in tasks[start : start + at_a_time]]
-        yield from found[0].client.gather(found) if hasattr(found[0], "client") else found
+    found: list[Any] = []
+    for start in range(0, len(tasks), RESULTS_AT_A_TIME):
+        some = [graph.pop(one.key) for one in tasks[start : start + RESULTS_AT_A_TIME]]
+        found += some[0].client.gather(some) if hasattr(some[0], "client") else some
+    return found
+
+
+def results_of(*stages: list[Task]) -> list[list[Any]]:
+    """Wait for several stages that do not need each other, and return the results of each."""
+    found = iter(results([one for stage in stages for one in stage]))
+    return [list(islice(found, len(stage))) for stage in stages]
 
 
 @contextmanager
