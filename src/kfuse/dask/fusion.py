@@ -58,10 +58,10 @@ class Sent(NamedTuple):
     links: list[Task]  # that go out from the sub-clusters of the box
 
 
-def send(described: Described, subclusters: Subclusters, boxes: Boxes, step: float) -> Sent:
+def send(described: Described, subclusters: Subclusters, boxes: Boxes) -> Sent:
     """Let boxes find what the fusion needs: that of places first, which comes here while links are added up."""
     known = zip(described.rows, subclusters.climbed, subclusters.labels, strict=True)
-    of_places = started([task(_for_fusion, *one, step) for one in known])
+    of_places = started([task(_for_fusion, *one) for one in known])
     return Sent(of_places, start_links(described.rows, subclusters, boxes) if described.n_neighbors else [])
 
 
@@ -81,10 +81,10 @@ def _room_for(n_places: int, column: NDArray[Any], *, is_last: bool) -> NDArray[
     return np.empty((n_places, *column.shape[1:]), column.dtype, order="F" if is_last else "C")
 
 
-def _for_fusion(one: Rows, representatives: NDArray[np.int32], labels: NDArray[np.int32], step: float) -> OnOneNode:
-    looked_at, radius = scales.all_scales(one.distances, step), links.radius_of(one.distances, one.counts)
+def _for_fusion(one: Rows, representatives: NDArray[np.int32], labels: NDArray[np.int32]) -> OnOneNode:
+    radius = links.radius_of(one.distances, one.counts)
     of_place = labels.astype(np.intp), representatives, one.log_density, one.counts, one.weights
-    return OnOneNode(*of_place, radius, looked_at.radii, looked_at.spreads)
+    return OnOneNode(*of_place, radius, one.radii, one.spreads)
 
 
 def link(here: OnOneNode, sent: Sent, subclusters: Subclusters, boxes: Boxes, k: int) -> links.Links:

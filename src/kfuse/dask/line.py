@@ -63,7 +63,7 @@ def fit(chunks: Chunks, rows_per_box: int, execution: Execution) -> Fitted:
     stage = execution.progress.stage
     with stage("order"):
         ordered = put_in_order(chunks, rows_per_box)
-        boxes = ordered.boxes
+        boxes, step = ordered.boxes, ordered.frame.step
     with stage("neighbours"):
         found = natural.find_natural_neighbors(boxes)
         k = adaptive.count_neighbors(found.largest_count, found.natural_value, boxes.n_places)
@@ -71,14 +71,13 @@ def fit(chunks: Chunks, rows_per_box: int, execution: Execution) -> Fitted:
         found.neighbors.drop()  # the workers' memory is for the next stages
         halos = natural.halos_of([one[0] for one in nearest], boxes)
     with stage("density"):
-        described = surroundings.describe_places(nearest, boxes, halos, k)
+        described = surroundings.describe_places(nearest, boxes, halos, k, step)
         nearest.clear()
     with stage("sub-clusters"):
         representatives = surroundings.find_representatives(described.rows, halos, found.natural_value)
         subclusters = climbing.follow(representatives, boxes)
     with stage("merging"):
-        step = ordered.frame.step
-        sent = fusion.send(described, subclusters, boxes, step)
+        sent = fusion.send(described, subclusters, boxes)
         here = fusion.gather(sent, boxes)
         # While boxes add up links, this node has time for what does not need them; and they, while it merges.
         looked_at, place = here.looked_at(k, step), np.concatenate(results(ordered.places))

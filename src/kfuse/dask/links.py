@@ -55,7 +55,7 @@ def start_links(rows: list[Task], subclusters: Subclusters, boxes: Boxes) -> lis
 
 
 def _linked(rows: Rows, labels: NDArray[np.int32]) -> Linked:
-    return Linked(*rows[:-1], labels)
+    return Linked(*rows[:6], labels)
 
 
 def _owners(labels: NDArray[np.int32], owned: NDArray[np.int64]) -> list[int]:

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from kfuse.core import adaptive
 from kfuse.core.natural import count_reverse_neighbors, note_first_rounds, stopping_round
-from kfuse.dask.boxes import Boxes
+from kfuse.dask.boxes import Box, Boxes
 from kfuse.dask.exchange import Halos, View, view_of
-from kfuse.dask.neighbors import Found, search
+from kfuse.dask.neighbors import Across, Found, Neighbors, search
 from kfuse.dask.tasks import Task, results, started, task
 
 FIRST_COUNT = 32  # neighbours asked for at first; data in few dimensions needs no more
@@ -32,18 +32,17 @@ def find_natural_neighbors(boxes: Boxes) -> Natural:
     k = min(FIRST_COUNT, most)
     while True:
         found = search(boxes, k)
-        neighbors = started(found.indices())
-        halos = halos_of(neighbors, boxes)
-        rounds = _reduced(
-            halos, [task(_first_rounds, *one) for one in zip(neighbors, halos.views, strict=True)], np.minimum
-        )
+        views = started([task(_view, *one) for one in zip(boxes.tasks, found.across, strict=True)])
+        halos = Halos.of(views, boxes.starts)
+        neighbors = list(zip(found.own, found.across, views, strict=True))
+        rounds = _reduced(halos, [task(_first_rounds, *one) for one in neighbors], np.minimum)
         found_in_round = sum(results([task(_count_rounds, one, k) for one in rounds]))
         natural_value = stopping_round(found_in_round)
         if natural_value <= k or k == most:
             break
         k = min(2 * k, most)
     natural_value = min(max(1, natural_value - 1), most)
-    counted = [task(_reverse_counts, *one, natural_value) for one in zip(neighbors, halos.views, strict=True)]
+    counted = [task(_reverse_counts, *one, natural_value) for one in neighbors]
     counts = started(_reduced(halos, counted, np.add))
     return Natural(natural_value, counts, max(results([task(_largest, one) for one in counts])), found)
 
@@ -54,17 +53,31 @@ def halos_of(neighbors: list[Task], boxes: Boxes) -> Halos:
     return Halos.of(views, boxes.starts)
 
 
-def _first_rounds(indices: NDArray[np.int32], view: View) -> NDArray[np.int64]:
+def _view(box: Box, across: Across) -> View:
+    """Return what a box sees; only places that may have neighbours in other boxes see more than the box."""
+    start, stop = box.start, box.start + len(box.points)
+    return View(start, stop, np.unique(across.indices[(across.indices < start) | (across.indices >= stop)]))
+
+
+def _positions(own: Neighbors, across: Across, view: View, k: int) -> NDArray[np.int32]:
+    """Return the positions of the k nearest neighbours of each place."""
+    positions = view.positions(own.indices[:, :k])
+    positions[across.rows] = view.positions(across.indices[:, :k])
+    return positions
+
+
+def _first_rounds(own: Neighbors, across: Across, view: View) -> NDArray[np.int64]:
     """Find the round in which each place seen is first another one's neighbour, k + 1 if in none here."""
-    rounds = np.full(view.numbers.size, indices.shape[1] + 1, dtype=np.int64)
-    note_first_rounds(view.positions(indices), rounds)
+    k = own.indices.shape[1]
+    rounds = np.full(view.numbers.size, k + 1, dtype=np.int64)
+    note_first_rounds(_positions(own, across, view, k), rounds)
     return rounds
 
 
-def _reverse_counts(indices: NDArray[np.int32], view: View, k: int) -> NDArray[np.int64]:
+def _reverse_counts(own: Neighbors, across: Across, view: View, k: int) -> NDArray[np.int64]:
     """Count how often each place seen is a neighbour here."""
     counts = np.zeros(view.numbers.size, dtype=np.int64)
-    count_reverse_neighbors(view.positions(indices[:, :k]), counts)
+    count_reverse_neighbors(_positions(own, across, view, k), counts)
     return counts
 
 

@@ -46,10 +46,6 @@ class Found(NamedTuple):
     across: list[Task]
     n_neighbors: int
 
-    def indices(self) -> list[Task]:
-        """Return all neighbours, without their distances."""
-        return [task(_all_indices, *one) for one in zip(self.own, self.across, strict=True)]
-
     def nearest(self, k: int) -> list[Task]:
         """Return the k nearest of them, as `Neighbors`."""
         return [task(_nearest, *one, k) for one in zip(self.own, self.across, strict=True)]
@@ -104,15 +100,6 @@ def search(boxes: Boxes, k: int) -> Found:
 def nearest_of(found: Found, boxes: Boxes, k: int) -> list[Task]:
     """Return the k nearest neighbours, of those found already if there are as many."""
     return find_neighbors(boxes, k) if k > found.n_neighbors else started(found.nearest(k))
-
-
-def _all_indices(own: Neighbors, across: Across) -> NDArray[np.int32]:
-    """Return the neighbours of all places of a box."""
-    if across.rows.size == 0:
-        return own.indices
-    indices = own.indices.copy()
-    indices[across.rows] = across.indices
-    return indices
 
 
 def _nearest(own: Neighbors, across: Across, k: int) -> Neighbors:

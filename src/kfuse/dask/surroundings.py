@@ -25,6 +25,7 @@ class Rows(NamedTuple):
     log_density: NDArray[np.float64]
     radii: NDArray[np.float64]
     weights: NDArray[np.float64]
+    spreads: NDArray[np.float64]  # as `core.adaptive.scales` has them, those across a gap included
     levels: NDArray[np.float64]  # the logarithm of the density, as noise is told by
 
 
@@ -91,15 +92,15 @@ def _copies(box: Box) -> NDArray[np.int32]:
     return box.n_samples
 
 
-def describe_places(neighbors: list[Task], boxes: Boxes, halos: Halos, k: int) -> Described:
-    """Find the neighbourhood and the density of every place, given its k nearest neighbours."""
+def describe_places(neighbors: list[Task], boxes: Boxes, halos: Halos, k: int, step: float) -> Described:
+    """Find the neighbourhood and the density of every place, given its k nearest neighbours; `step` as in `Frame`."""
     copies, reached = [task(_copies, box) for box in boxes.tasks], [task(_farthest, one) for one in neighbors]
     [spreads], copies_of_boxes, farthest_of_boxes = results_of([sum_of_spreads(neighbors)], copies, reached)
     dimension, farthest = neighborhoods.dimension_of_spreads(*spreads), max(farthest_of_boxes)
     weighing = weigh(copies_of_boxes)
     ends = started([task(_find_ends, *one, dimension) for one in zip(neighbors, boxes.tasks, strict=True)])
     found = zip(neighbors, ends, halos.views, halos.fetch(ends), strict=True)
-    known = shared((farthest, dimension, weighing))
+    known = shared((farthest, dimension, weighing, step))
     rows = started([task(_describe, *one, known) for one in found])
     return Described(rows, density.unit_of(farthest), dimension, k)
 
@@ -117,9 +118,11 @@ def _find_ends(neighbors: Neighbors, box: Box, dimension: float) -> Ends:
     return Ends(ends, box.n_samples)
 
 
-def _describe(neighbors: Neighbors, own: Ends, view: View, halo: Ends, known: tuple[float, float, Weighing]) -> Rows:
+def _describe(
+    neighbors: Neighbors, own: Ends, view: View, halo: Ends, known: tuple[float, float, Weighing, float]
+) -> Rows:
     """Keep the gaps that neighbours share, and compute the density."""
-    (indices, distances), (farthest, dimension, weighing) = neighbors, known
+    (indices, distances), (farthest, dimension, weighing, step) = neighbors, known
     # Positions of own places start at zero, as the kernels want them; the halo follows.
     positions, around = view.own_first(indices), Ends(*(np.concatenate(one) for one in zip(own, halo, strict=True)))
     counts, weights = own.ends.copy(), weighing.weights(around.copies)
@@ -129,8 +132,8 @@ def _describe(neighbors: Neighbors, own: Ends, view: View, halo: Ends, known: tu
     if weighing.is_weighted:
         rho += density.log_mean_weight(positions, weights) / max(dimension, 1.0)
     levels = noise.log_levels(positions, distances, around.copies.astype(np.intp), own.copies, dimension)
-    radii = scales.all_scales(distances).radii
-    return Rows(indices, distances, counts, rho, radii, weights[: len(indices)], levels)
+    seen = scales.all_scales(distances, step)
+    return Rows(indices, distances, counts, rho, seen.radii, weights[: len(indices)], seen.spreads, levels)
 
 
 def find_representatives(rows: list[Task], halos: Halos, natural_value: int) -> list[Task]:
