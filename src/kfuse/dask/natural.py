@@ -11,7 +11,7 @@ from kfuse.core import adaptive
 from kfuse.core.natural import count_reverse_neighbors, note_first_rounds, stopping_round
 from kfuse.dask.boxes import Box, Boxes
 from kfuse.dask.exchange import Halos, View, view_of
-from kfuse.dask.neighbors import Across, Found, Neighbors, search
+from kfuse.dask.neighbors import Across, Found, Own, search
 from kfuse.dask.tasks import Task, results, started, task
 
 FIRST_COUNT = 32  # neighbours asked for at first; data in few dimensions needs no more
@@ -59,14 +59,14 @@ def _view(box: Box, across: Across) -> View:
     return View(start, stop, np.unique(across.indices[(across.indices < start) | (across.indices >= stop)]))
 
 
-def _positions(own: Neighbors, across: Across, view: View, k: int) -> NDArray[np.int32]:
+def _positions(own: Own, across: Across, view: View, k: int) -> NDArray[np.int32]:
     """Return the positions of the k nearest neighbours of each place."""
-    positions = view.positions(own.indices[:, :k])
+    positions = own.indices[:, :k] + np.int32(view.low)
     positions[across.rows] = view.positions(across.indices[:, :k])
     return positions
 
 
-def _first_rounds(own: Neighbors, across: Across, view: View) -> NDArray[np.int64]:
+def _first_rounds(own: Own, across: Across, view: View) -> NDArray[np.int64]:
     """Find the round in which each place seen is first another one's neighbour, k + 1 if in none here."""
     k = own.indices.shape[1]
     rounds = np.full(view.numbers.size, k + 1, dtype=np.int64)
@@ -74,7 +74,7 @@ def _first_rounds(own: Neighbors, across: Across, view: View) -> NDArray[np.int6
     return rounds
 
 
-def _reverse_counts(own: Neighbors, across: Across, view: View, k: int) -> NDArray[np.int64]:
+def _reverse_counts(own: Own, across: Across, view: View, k: int) -> NDArray[np.int64]:
     """Count how often each place seen is a neighbour here."""
     counts = np.zeros(view.numbers.size, dtype=np.int64)
     count_reverse_neighbors(_positions(own, across, view, k), counts)

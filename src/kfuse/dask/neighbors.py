@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.distances import EuclideanDistances
 from kfuse.core.search.coarse import coarse_tree
-from kfuse.core.search.kd_tree import KDTreeSearch, nearest
+from kfuse.core.search.kd_tree import nearest
+from kfuse.core.search.table import write_distances
 from kfuse.dask.boxes import Box, Boxes
 from kfuse.dask.kernels import list_boxes, merge_sorted
 from kfuse.dask.tasks import Task, results, shared, started, task
@@ -26,6 +26,23 @@ class Neighbors(NamedTuple):
 
     indices: NDArray[np.int32]
     distances: NDArray[np.float64]
+
+
+class Own(NamedTuple):
+    """The nearest places in the same box: which of its places they are, -1 if there are too few.
+
+    Their distances are as quickly computed as read, so that only the last of them is kept.
+    """
+
+    indices: NDArray[np.int32]
+    farthest: NDArray[np.float64]  # infinite if there are too few
+
+    def distances(self, box: Box, rows: NDArray[np.intp], k: int) -> NDArray[np.float64]:
+        """Return the distances of some places to the k nearest; infinite ones if there are too few."""
+        n_found = min(k, len(self.indices) - 1)
+        found = np.empty((rows.size, n_found))
+        write_distances(box.points, rows, self.indices, found)
+        return found if n_found == k else np.pad(found, ((0, 0), (0, k - n_found)), constant_values=np.inf)
 
 
 class Across(NamedTuple):
@@ -42,13 +59,14 @@ class Found(NamedTuple):
     They stay apart until it is known how many of them are needed: to copy them is as much work as to look at them.
     """
 
+    boxes: list[Task]
     own: list[Task]
     across: list[Task]
     n_neighbors: int
 
     def nearest(self, k: int) -> list[Task]:
         """Return the k nearest of them, as `Neighbors`."""
-        return [task(_nearest, *one, k) for one in zip(self.own, self.across, strict=True)]
+        return [task(_nearest, *one, k) for one in zip(self.boxes, self.own, self.across, strict=True)]
 
     def drop(self) -> None:
         """Let workers forget what nobody else refers to."""
@@ -93,8 +111,8 @@ def search(boxes: Boxes, k: int) -> Found:
         answers = [
             task(answer, boxes.tasks[j], task(questions, boxes.tasks[i], own[i], asked[i], j), k) for j in reached
         ]
-        merged.append(task(merge, own[i], asked[i], reached, answers))
-    return Found(own, started(merged), k)
+        merged.append(task(merge, boxes.tasks[i], own[i], asked[i], reached, answers))
+    return Found(boxes.tasks, own, started(merged), k)
 
 
 def nearest_of(found: Found, boxes: Boxes, k: int) -> list[Task]:
@@ -102,33 +120,31 @@ def nearest_of(found: Found, boxes: Boxes, k: int) -> list[Task]:
     return find_neighbors(boxes, k) if k > found.n_neighbors else started(found.nearest(k))
 
 
-def _nearest(own: Neighbors, across: Across, k: int) -> Neighbors:
+def _nearest(box: Box, own: Own, across: Across, k: int) -> Neighbors:
     """Return the k nearest neighbours of all places of a box."""
-    if across.rows.size == 0 and k == own.indices.shape[1]:
-        return own
-    indices, distances = own.indices[:, :k].copy(), own.distances[:, :k].copy()
+    indices, distances = own.indices[:, :k] + np.int32(box.start), own.distances(box, np.arange(len(box.points)), k)
     indices[across.rows], distances[across.rows] = across.indices[:, :k], across.distances[:, :k]
     return Neighbors(indices, distances)
 
 
-def search_box(box: Box, k: int) -> Neighbors:
-    """Find the nearest neighbours among the places of a box; infinitely far ones where there are fewer than k."""
+def search_box(box: Box, k: int) -> Own:
+    """Find the nearest neighbours among the places of a box."""
     m, found = len(box.points), min(k, len(box.points) - 1)
-    indices, distances = np.empty((m, found), np.int32), np.empty((m, found))
-    search = KDTreeSearch(EuclideanDistances(np.ones((1, 1))).at(box.points), tree=box.tree())
+    indices, farthest = np.full((m, k), -1, np.int32), np.full(m, -1.0 if k == 0 else np.inf)
+    tree, shape = box.tree(), (min(m, QUERIES_AT_A_TIME), found)
+    coarse, room = coarse_tree(tree), (np.empty(shape, np.int32), np.empty(shape))  # for one block after the other
     for start in range(0, m, QUERIES_AT_A_TIME):
-        search.fill(np.arange(start, min(start + QUERIES_AT_A_TIME, m)), indices, distances)
-    indices += np.int32(box.start)
-    if found == k:
-        return Neighbors(indices, distances)
-    missing = (0, 0), (0, k - found)
-    return Neighbors(np.pad(indices, missing, constant_values=-1), np.pad(distances, missing, constant_values=np.inf))
+        rows = np.arange(start, min(start + QUERIES_AT_A_TIME, m))
+        local, distances = nearest(tree, box.points[rows], found, rows, coarse, into=room)
+        indices[rows, :found] = local
+        if 0 < found == k:
+            farthest[rows] = distances[:, -1]
+    return Own(indices, farthest)
 
 
-def ask(box: Box, own: Neighbors, bounds: NDArray[np.float64], own_box: int) -> Asked:
+def ask(box: Box, own: Own, bounds: NDArray[np.float64], own_box: int) -> Asked:
     """Find the other boxes that may hold a nearer neighbour of each place."""
-    limits = own.distances[:, -1] if own.distances.shape[1] else np.full(len(box.points), -1.0)
-    return reach(box.points, limits, bounds, own_box)
+    return reach(box.points, own.farthest, bounds, own_box)
 
 
 def reach(points: NDArray[np.float64], limits: NDArray[np.float64], bounds: NDArray[np.float64], own_box: int) -> Asked:
@@ -148,10 +164,10 @@ def boxes_asked(asked: Asked) -> list[int]:
     return [int(box) for box in np.unique(asked.boxes)]
 
 
-def questions(box: Box, own: Neighbors, asked: Asked, other: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def questions(box: Box, own: Own, asked: Asked, other: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the places that ask another box, and how far their neighbours can be."""
     rows = asked.rows_of(other)
-    return box.points[rows], own.distances[rows, -1]
+    return box.points[rows], own.farthest[rows]
 
 
 def answer(box: Box, asked: tuple[NDArray[np.float64], NDArray[np.float64]], k: int) -> Answer:
@@ -168,11 +184,11 @@ def answer(box: Box, asked: tuple[NDArray[np.float64], NDArray[np.float64]], k: 
     return Answer(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def merge(own: Neighbors, asked: Asked, others: list[int], answers: list[Answer]) -> Across:
+def merge(box: Box, own: Own, asked: Asked, others: list[int], answers: list[Answer]) -> Across:
     """Merge what other boxes answered into the neighbours of the places that asked."""
     rows = np.unique(asked.rows).astype(np.intp)
-    indices, distances = own.indices[rows], own.distances[rows]
-    k = indices.shape[1]
+    indices, k = own.indices[rows] + np.int32(box.start), own.indices.shape[1]
+    distances = own.distances(box, rows, k)
     room = np.empty(k, np.int32), np.empty(k)
     for other, found in zip(others, answers, strict=True):
         merge_sorted(np.searchsorted(rows, asked.rows_of(other)), found, indices, distances, *room)

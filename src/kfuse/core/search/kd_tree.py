@@ -239,13 +239,16 @@ def nearest(
     k: int,
     own: NDArray[np.intp] | None = None,
     coarse: CoarseTree | None = None,
+    into: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Find the k nearest samples to each query, and their distances; `own` are the samples that the queries are.
 
-    It is fast if queries that follow each other are near each other, and with a coarse tree in several dimensions.
+    It is fast if queries that follow each other are near each other, and with a coarse tree in several dimensions. They
+    are written `into` the first rows of two arrays, if these are given.
     """
     rows = np.arange(len(queries))
-    indices, distances = np.empty((rows.size, k), dtype=np.int32), np.empty((rows.size, k))
+    room = (np.empty((rows.size, k), dtype=np.int32), np.empty((rows.size, k))) if into is None else into
+    indices, distances = room[0][: rows.size], room[1][: rows.size]
     own, left_open = np.full(rows.size, -1) if own is None else own, rows
     if coarse is not None:
         left_open = write_nearest_coarsely(tree, coarse, queries, own, rows, indices, distances)
