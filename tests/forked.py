@@ -19,8 +19,9 @@ from typing import NamedTuple
 COMMAND = "import kfuse.cli; kfuse.cli.main()"
 CAN_FORK = sys.platform == "linux"
 if CAN_FORK:
+    from multiprocessing import forkserver
+
     CONTEXT = multiprocessing.get_context("forkserver")
-    CONTEXT.set_forkserver_preload(["tests.preloaded", "kfuse.dask"])
 
 
 class Ended(NamedTuple):
@@ -29,6 +30,17 @@ class Ended(NamedTuple):
     returncode: int
     stdout: bytes
     stderr: bytes
+
+
+def start_server() -> None:
+    """Start the process that others are forked from, unless it runs.
+
+    There is one for all that fork in this way, and the first to start it decides what it imports: Dask, which knows
+    nothing of kfuse, would have every worker import it.
+    """
+    if CAN_FORK:
+        CONTEXT.set_forkserver_preload(["tests.preloaded", "kfuse.dask"])
+        forkserver.ensure_running()
 
 
 def run_code(
@@ -56,6 +68,7 @@ def run_code(
 def _start(
     code: str, arguments: Sequence[str], streams: Sequence[str], environment: dict[str, str], seconds: float
 ) -> int:
+    start_server()
     whole = {**os.environ, **environment}
     process = CONTEXT.Process(target=_play, args=(code, arguments, streams, whole, os.getcwd()))
     process.start()
