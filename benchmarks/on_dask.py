@@ -66,6 +66,7 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, default=PLOT, help="the file of the plot")
     options = parser.parse_args()
     machine.need("psutil", "dask", "distributed", "polars", "matplotlib")
+    options.out.mkdir(parents=True, exist_ok=True)
     measured: list[dict[str, Any]] = []
     for size in options.sizes:
         measured.append(measure(int(size), options))
