@@ -8,17 +8,10 @@ from tests.forked import CAN_FORK, start_server
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_workers():
-    """Fork workers from a process that has imported kfuse, also those that replace a killed one.
-
-    Their profiler, which looks at every thread a hundred times a second, is off: nobody reads what it finds.
-    """
+    """Fork workers from a process that has imported kfuse, also those that replace a killed one."""
     dask = pytest.importorskip("dask")
-    settings = {
-        "distributed.worker.multiprocessing-method": "forkserver" if CAN_FORK else "spawn",
-        "distributed.worker.profile.enabled": False,
-    }
     start_server()
-    with dask.config.set(settings):
+    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver" if CAN_FORK else "spawn"}):
         yield
 
 

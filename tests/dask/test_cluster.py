@@ -43,7 +43,7 @@ def test_takes_arrays_that_are_persisted_on_the_cluster_or_derived_from_such(cli
         distributed.wait(persisted)
     expected = KFuse().fit(X)
     for array in (persisted, persisted.rechunk({1: 1}), 1.0 * persisted):
-        assert_same_model(KFuseOnDask(rows_per_box=len(X)).fit(array), expected)  # it is about chunks, not boxes
+        assert_same_model(KFuseOnDask(rows_per_box=400).fit(array), expected)
 
 
 def test_nothing_stays_on_the_cluster(client):
