@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.metrics import pairwise_distances
+from sklearn.metrics import adjusted_rand_score, pairwise_distances
 from sklearn.neighbors import kneighbors_graph
 
 from kfuse import KFuse
@@ -329,3 +329,14 @@ def test_a_far_away_cluster_leaves_the_tree_of_the_others_if_the_natural_value_s
     assume(both.n_neighbors_ < min(len(np.unique(X, axis=0)), n_far))
     assert_cut_of(both.cut(k + 1)[: len(X)], alone.tree_)
     assert_same_clusters(both.cut(2), np.repeat([0, 1], [len(X), n_far]))
+
+
+def test_the_order_of_samples_with_weights_at_one_place_does_not_matter():
+    """Sums of such weights depend on their order in the last bit, which decides between equal borders."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        X, weights = rng.integers(0, 4, (12, 1)).astype(float), rng.integers(1, 10, 12) / 10
+        order = rng.permutation(12)
+        model, shuffled = KFuse().fit(X, sample_weight=weights), KFuse().fit(X[order], sample_weight=weights[order])
+        for n_clusters in (2, 3):
+            assert adjusted_rand_score(model.cut(n_clusters)[order], shuffled.cut(n_clusters)) == 1.0

@@ -51,6 +51,11 @@ class TestBombs:
         assert len(bomb) < 100_000
         fails(call("cluster", "-", stdin=bomb), "would take about", "of memory")
 
+    @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
+    def test_values_that_json_does_not_have(self, value):
+        for text in (f'[{{"x": 1}}, {{"x": {value}}}]', f'{{"x": 1}}\n{{"x": {value}}}\n'):
+            fails(call("cluster", "-", stdin=text), "it has NaN or Infinity, which JSON does not: write null instead")
+
     def test_gzip(self):
         fails(call("cluster", "-", stdin=gzip.compress(b"x\n" + b"1\n" * 10**6)), "would take about", "of memory")
 

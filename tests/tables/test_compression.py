@@ -1,6 +1,8 @@
 """Compressed files are decompressed under the gate or refused; polars never decompresses what it is handed."""
 
+import bz2
 import gzip
+import lzma
 import zlib
 
 import numpy as np
@@ -30,6 +32,35 @@ class TestRefused:
     def test_zlib_in_gzip(self, name):
         with pytest.raises(TableError, match="compressed with zlib"):
             parse(gzip.compress(zlib.compress(TABLES[name])), name)
+
+
+@pytest.mark.parametrize("name", ["data.json", "data.jsonl"])
+def test_json_that_begins_as_zlib_is_never_read_in_part(name):
+    whole = zlib.compress(TABLES[name] * 5)
+    for length in range(2, len(whole)):
+        with pytest.raises(TableError, match="compressed with zlib"):
+            parse(whole[:length], name)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_byte_order_mark_hides_nothing(name):
+    mark, table = b"\xef\xbb\xbf", TABLES[name]
+    expected = parse(table, name).frame
+    for content in (mark + table, mark + gzip.compress(table), gzip.compress(mark + table)):
+        assert parse(content, name).frame.equals(expected)
+    for inner in (gzip.compress(table), zlib.compress(table)):
+        with pytest.raises(TableError, match="compressed"):
+            parse(gzip.compress(mark + inner), name)
+
+
+@pytest.mark.parametrize(
+    ("compress", "word"),
+    [(bz2.compress, "bzip2"), (lzma.compress, "xz"), (lambda text: b"\x50\x2a\x4d\x18", "Zstandard")],
+)
+def test_other_compression_is_named(compress, word):
+    for name, table in TABLES.items():
+        with pytest.raises(TableError, match=rf"{name} .*{word}: decompress it first"):
+            parse(compress(table), name)
 
 
 def test_much_zlib_is_recognised_by_its_beginning():

@@ -96,6 +96,19 @@ def roots(parents: NDArray[Integer]) -> NDArray[Integer]:
     return parents
 
 
+def weights_of_places(
+    place: NDArray[np.integer], sample_weight: NDArray[np.float64] | None, n_places: int
+) -> NDArray[np.float64]:
+    """Sum up the weights of the samples at each place, or count them.
+
+    The smallest weight comes first, so that the sums are the same to the last bit in any order of the samples.
+    """
+    if sample_weight is None:
+        return np.bincount(place, minlength=n_places).astype(np.float64)
+    ascending_weight = np.argsort(sample_weight)
+    return np.bincount(place[ascending_weight], sample_weight[ascending_weight], n_places).astype(np.float64)
+
+
 def labels_by_size(labels: NDArray[np.intp], weights: NDArray[np.float64] | None = None) -> NDArray[np.intp]:
     """Renumber labels 0, 1, ... by decreasing size, then by smallest sample index; negative labels stay.
 

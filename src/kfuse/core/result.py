@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuse.core.order import weights_of_places
+
 
 class Borders(NamedTuple):
     """What the merges of a tree tell about borders between clusters; arrays have one entry per merge."""
@@ -45,7 +47,7 @@ class Surroundings(NamedTuple):
     @property
     def copies(self) -> NDArray[np.float64]:
         """How many samples each place has, or their weight."""
-        return np.bincount(self.place, self.sample_weight, len(self.indices)).astype(np.float64)
+        return weights_of_places(self.place, self.sample_weight, len(self.indices))
 
     @property
     def first(self) -> NDArray[np.intp]:

@@ -24,6 +24,7 @@ from kfuse.tables.sizes.errors import DamagedError
 GZIP = b"\x1f\x8b"  # magic bytes
 ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")  # the same, by level of compression; text can begin with the first two
 MARK_OF_TEXT = b"\xef\xbb\xbf"  # the byte order mark of UTF-8
+OF_ZLIB = "is compressed with zlib: decompress it first, or compress the original with gzip"
 TELLING = 1 << 16  # bytes that tell zlib from text
 BYTES_PER_LINE = 24  # of a column of lines, each of which may be a byte of the file
 
@@ -48,15 +49,44 @@ def decompressed(content: bytes, name: str) -> bytes:
     TableError
         If it is damaged, takes more memory than there is, or is compressed in a way that is not read.
     """
+    if content.startswith((MARK_OF_TEXT + GZIP, MARK_OF_TEXT + zstandard.MAGIC)):  # polars skips the mark
+        content = content.removeprefix(MARK_OF_TEXT)
     if content.startswith(zstandard.MAGIC):
         content = _from_zstandard(content, name)
     elif content.startswith(GZIP):
         content = _from_gzip(content, name)
-    if content.startswith((GZIP, zstandard.MAGIC)):
+    begins = content.removeprefix(MARK_OF_TEXT)
+    if begins.startswith((GZIP, zstandard.MAGIC)):
         raise TableError(f"{name} is compressed twice: decompress it first")
-    if content.startswith(ZLIB) and _is_zlib(content):
-        raise TableError(f"{name} is compressed with zlib: decompress it first, or compress the original with gzip")
+    if begins.startswith(ZLIB) and _is_zlib(begins):
+        raise TableError(f"{name} {OF_ZLIB}")
     return content
+
+
+def without_mark(content: bytes, name: str) -> bytes:
+    """Return JSON without a byte order mark in front.
+
+    Parameters
+    ----------
+    content : bytes
+        A text that is no CSV, so that it cannot begin with a name.
+    name : str
+        The name of the file in messages.
+
+    Returns
+    -------
+    bytes
+        What polars takes for no compressed file.
+
+    Raises
+    ------
+    TableError
+        If it is compressed with zlib, damaged or not.
+    """
+    begins = content.removeprefix(MARK_OF_TEXT)
+    if begins.startswith(ZLIB):
+        raise TableError(f"{name} {OF_ZLIB}")
+    return begins
 
 
 def marked(text: bytes) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from typing import NamedTuple
 import polars as pl
 
 from kfuse.tables import arrays, foreign, gate, separated
-from kfuse.tables.compression import decompressed, silent_panics
+from kfuse.tables.compression import decompressed, silent_panics, without_mark
 from kfuse.tables.errors import TableError
 from kfuse.tables.formats import ARROW_STREAM, Readable, format_of
 from kfuse.tables.sizes import arrow, objects, parquet
@@ -127,6 +128,7 @@ def _arrow(content: bytes, name: str) -> pl.DataFrame:
 
 
 def _json(content: bytes, name: str) -> pl.DataFrame:
+    content = without_mark(content, name)
     gate.check_estimate(objects.estimate(content, lines=False), name)
     frame = pl.read_json(io.BytesIO(content), infer_schema_length=None)
     is_object = frame.height == 1 and content.lstrip().startswith(b"{")
@@ -149,6 +151,7 @@ def _records(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _json_lines(content: bytes, name: str) -> pl.DataFrame:
+    content = without_mark(content, name)
     gate.check_estimate(objects.estimate(content, lines=True), name)
     return _with_rows(pl.read_ndjson(io.BytesIO(content), infer_schema_length=None), name)
 
@@ -161,6 +164,10 @@ def _with_rows(frame: pl.DataFrame, name: str) -> pl.DataFrame:
             '[{...}, ...], or JSON lines; pandas writes these with to_json(orient="records")'
         )
     return frame
+
+
+NOT_A_NUMBER = re.compile(rb"[\[:,]\s*-?(NaN|Infinity)\b")  # as a value that is no text
+NO_JSON = "it has NaN or Infinity, which JSON does not: write null instead"
 
 
 class _Reader(NamedTuple):
@@ -188,4 +195,5 @@ def _typed(content: bytes, form: str, name: str) -> pl.DataFrame:
         raise
     except BaseException as error:  # on malformed input polars may panic, which is not an Exception
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise TableError(f"{name} cannot be read as {reader.title} ({reason}): {reader.remedy}") from None
+        remedy = NO_JSON if form in {"json", "jsonl"} and NOT_A_NUMBER.search(content) else reader.remedy
+        raise TableError(f"{name} cannot be read as {reader.title} ({reason}): {remedy}") from None

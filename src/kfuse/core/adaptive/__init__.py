@@ -40,7 +40,7 @@ from kfuse.core.adaptive import (
 )
 from kfuse.core.dendrogram import nodes_of_merges
 from kfuse.core.execution import SERIAL, Execution, return_freed_memory
-from kfuse.core.order import ascending
+from kfuse.core.order import ascending, weights_of_places
 from kfuse.core.result import Borders, Result, Surroundings
 from kfuse.core.search import Nearest, NeighborSearch, NeighborTable
 
@@ -136,7 +136,7 @@ def describe(
     seen = scales.Scales(scales.counts_of_scales(k), read.radii, read.spreads, step)
     looked_at = scales.without_gaps(seen, own.counts)
     radius = links.radii_of_neighborhoods(nearest, read.farthest, own.counts)
-    copies = np.bincount(distinct.place, sample_weight, n_places).astype(np.float64)
+    copies = weights_of_places(distinct.place, sample_weight, n_places)
     levels = np.empty(n_places)
 
     def find_levels(start: int, stop: int) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.order import roots
+from kfuse.core.order import roots, weights_of_places
 from kfuse.core.search import NeighborTable
 from kfuse.core.search.duplicates import note_zero_distances
 
@@ -49,7 +49,7 @@ def find_places(
     place[order] = place_of[leader]
     first = np.empty(leaders.size, dtype=np.int32)
     first[place[::-1]] = np.arange(leader.size)[::-1]  # of several samples at a place, the first is written last
-    total = np.bincount(place, weights=sample_weight).astype(np.float64)
+    total = weights_of_places(place, sample_weight, leaders.size)
     return Places(first, place, relative_weights(total), total == total.min()), neighbors
 
 
