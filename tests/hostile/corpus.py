@@ -98,6 +98,7 @@ FILES: dict[str, Callable[[], bytes]] = {
     "ragged.jsonl": lambda: ragged_json(12_000, lines=True),
     "ragged-nested.json": lambda: ragged_json(12_000, nested=True),
 }
+COMPRESSED = {"zlib.jsonl", "twice.json"}  # refused for that, whatever they unpack to
 LARGE: dict[str, Callable[[], bytes]] = {
     "ragged-529k.csv": lambda: ragged_csv(80_000),
     "ragged-769k.json": lambda: ragged_json(60_000),

@@ -1,23 +1,22 @@
 """Compressed files: gzip and Zstandard are decompressed here, under the gate.
 
-polars would decompress what it is handed by itself, by the first bytes alone and without a bound, so that a small file
-could take all memory, and a table whose first column is called x^2 would be taken for one: the first two bytes of zlib
-may be "x^". So nothing that is compressed is handed to it, and such a text is marked as text.
+polars itself decompresses what it is handed, going by the first bytes alone and without a bound. A small file could
+take all memory that way, and a table whose first column is called x^2 would be taken for a compressed file, since "x^"
+may be the first two bytes of zlib. So nothing compressed is handed to polars, and text that begins like zlib is marked
+as text.
 """
 
 from __future__ import annotations
 
 import gzip
 import io
-import os
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import polars as pl
 
 from kfuse.tables import gate
 from kfuse.tables.errors import TableError
+from kfuse.tables.panics import reason_of, silent_panics
 from kfuse.tables.sizes import zstandard
 from kfuse.tables.sizes.errors import DamagedError
 
@@ -69,14 +68,14 @@ def without_mark(content: bytes, name: str) -> bytes:
     Parameters
     ----------
     content : bytes
-        A text that is no CSV, so that it cannot begin with a name.
+        The content of a JSON file, which cannot begin with an x as zlib does.
     name : str
         The name of the file in messages.
 
     Returns
     -------
     bytes
-        What polars takes for no compressed file.
+        The same, without the mark.
 
     Raises
     ------
@@ -136,30 +135,6 @@ def _from_zstandard(content: bytes, name: str) -> bytes:
     except (TableError, MemoryError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # polars may panic, which is not an Exception
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise TableError(
-            f"{name} cannot be read as CSV compressed with Zstandard ({reason}): decompress it first"
+            f"{name} cannot be read as CSV compressed with Zstandard ({reason_of(error)}): decompress it first"
         ) from None
-
-
-@contextmanager
-def silent_panics() -> Iterator[None]:
-    """Suppress what Rust prints to standard error when polars panics; the exception says it in one line.
-
-    Yields
-    ------
-    None
-        Nothing.
-    """
-    try:
-        original = os.dup(2)
-    except OSError:  # standard error is closed
-        yield
-        return
-    with open(os.devnull, "wb") as nowhere:
-        os.dup2(nowhere.fileno(), 2)
-        try:
-            yield
-        finally:
-            os.dup2(original, 2)
-            os.close(original)

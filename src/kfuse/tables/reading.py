@@ -12,9 +12,10 @@ from typing import NamedTuple
 import polars as pl
 
 from kfuse.tables import arrays, foreign, gate, separated
-from kfuse.tables.compression import decompressed, silent_panics, without_mark
+from kfuse.tables.compression import decompressed, without_mark
 from kfuse.tables.errors import TableError
 from kfuse.tables.formats import ARROW_STREAM, Readable, format_of
+from kfuse.tables.panics import reason_of, silent_panics
 from kfuse.tables.sizes import arrow, objects, parquet
 
 PANDAS_INDEX = "__index_level_"  # how pandas names an unnamed index in Parquet
@@ -194,6 +195,5 @@ def _typed(content: bytes, form: str, name: str) -> pl.DataFrame:
     except (TableError, MemoryError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # on malformed input polars may panic, which is not an Exception
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
         remedy = NO_JSON if form in {"json", "jsonl"} and NOT_A_NUMBER.search(content) else reader.remedy
-        raise TableError(f"{name} cannot be read as {reader.title} ({reason}): {remedy}") from None
+        raise TableError(f"{name} cannot be read as {reader.title} ({reason_of(error)}): {remedy}") from None

@@ -243,7 +243,7 @@ def _shown_last(
     parts: islands.Parts,
     weights: NDArray[np.float64],
 ) -> tuple[NDArray[np.intp], Borders]:
-    """Return the order in which the borders that the data shows are last, by what they separate; and them in it."""
+    """Put the borders that the data shows last, by what they separate; return the order, and `seen` in that order."""
     is_shown = n_clusters.shown(seen)
     order = np.argsort(is_shown, kind="stable")
     children = nodes_of_merges(*edges[order].T)

@@ -126,8 +126,8 @@ def count_borders(borders: Borders) -> int:
 def shown(borders: Borders) -> NDArray[np.bool_]:
     """Return which merges are the borders that the number of clusters counts; `borders` are by ascending height.
 
-    A step tells them itself: the highest merges across a valley. Peaks and islands are parts of the data, and where one
-    part ends is best told by height.
+    A step itself says which they are: the highest merges across a valley. Peaks and islands are parts of the data,
+    not merges, and the height says best where one part ends.
     """
     n_borders = count_borders(borders)
     candidates = np.flatnonzero(borders.is_valley | (borders.n_steps < n_borders))

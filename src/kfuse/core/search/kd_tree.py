@@ -243,8 +243,8 @@ def nearest(
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Find the k nearest samples to each query, and their distances; `own` are the samples that the queries are.
 
-    It is fast if queries that follow each other are near each other, and with a coarse tree in several dimensions. They
-    are written `into` the first rows of two arrays, if these are given.
+    It is fast if queries that follow each other are near each other, and with a coarse tree in several dimensions.
+    With `into`, the results are written to the first rows of these two arrays.
     """
     rows = np.arange(len(queries))
     room = (np.empty((rows.size, k), dtype=np.int32), np.empty((rows.size, k))) if into is None else into
