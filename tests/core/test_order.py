@@ -43,6 +43,24 @@ def test_ascending_is_a_stable_sort_of_many_values_with_ties(n_different):
     np.testing.assert_array_equal(order.ascending(values), np.argsort(values, kind="stable"))
 
 
+@pytest.mark.parametrize("size", [0, 1, 5, 3000])
+@pytest.mark.parametrize("exponents", [(0, 1), (-40, 40), (-323, 308)])
+@pytest.mark.parametrize("seed", range(3))
+def test_ascending_sorts_numbers_of_any_magnitude_and_sign(size, exponents, seed):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=size) * 10.0 ** rng.integers(*exponents, size)
+    values[rng.random(size) < 0.2] = rng.choice([0.0, -0.0, np.inf, -np.inf, 5e-324, -5e-324])
+    kept = values.copy()
+    np.testing.assert_array_equal(order.ascending(values), np.argsort(values, kind="stable"))
+    np.testing.assert_array_equal(values, kept)
+
+
+@pytest.mark.parametrize("spread", [1e-15, 1e-9, 1e-6])
+def test_ascending_sorts_numbers_that_differ_in_their_last_bits(spread):
+    values = 1.0 + spread * np.random.default_rng(0).random(2000)
+    np.testing.assert_array_equal(order.ascending(values), np.argsort(values, kind="stable"))
+
+
 def test_neighbours_come_by_distance_then_index():
     ordered = [(1.0, 5), (1.0, 6), (2.0, 0), (2.0, 9)]
     for i, one in enumerate(ordered):
@@ -79,12 +97,21 @@ def test_members_come_label_by_label():
     assert starts.tolist() == [0, 2, 2, 4, 5]
 
 
-def test_sorting_equal_values_gives_up_where_it_would_take_long():
+def test_sorting_nearly_sorted_values_gives_up_where_it_would_take_long():
     for size, is_done in ((33, True), (34, False)):
         reverse = np.arange(size)[::-1].copy()
-        assert order.sort_equal(np.zeros(size), reverse) == is_done
+        assert order.settle_order(np.zeros(size), reverse) == is_done
         if is_done:
             np.testing.assert_array_equal(reverse, np.arange(size))
-    kept = np.array([2, 0, 1])
-    assert order.sort_equal(np.array([1.0, 2.0, 0.0]), kept)
-    assert kept.tolist() == [2, 0, 1]
+    nearly = np.array([2, 0, 1])
+    assert order.settle_order(np.array([1.0, 1.0, 0.0]), nearly)
+    assert nearly.tolist() == [2, 0, 1]
+    assert order.settle_order(np.array([0.0, 1.0, 0.5]), nearly)
+    assert nearly.tolist() == [0, 2, 1]
+
+
+def test_one_digit_is_sorted_at_a_time_and_what_is_equal_stays_in_order():
+    entries = np.array([0x31, 0x12, 0x33, 0x24, 0x15], dtype=np.uint64)
+    by_digit = np.empty_like(entries)
+    order.sort_by_digit(entries, np.uint64(4), np.empty(4, dtype=np.int64), by_digit)
+    assert [hex(entry) for entry in by_digit] == ["0x12", "0x15", "0x24", "0x31", "0x33"]

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from kfuse.core.kernels import inner_kernel, kernel
 
 Integer = TypeVar("Integer", bound=np.integer)
-MOST_MOVES = 16  # per value, up to which sorting equal values by insertion is faster than a stable sort of all
+BITS_PER_DIGIT = 11  # of a radix sort
+DIGITS = 2**BITS_PER_DIGIT
+MOST_MOVES = 16  # per value, up to which sorting nearly equal ones by insertion is faster than sorting all
 
 
 @inner_kernel
@@ -65,21 +67,49 @@ def find(parents, member):
 def ascending(values: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the order of ascending values, equal ones by their position.
 
-    numpy's stable sort does the same, but its default sort is several times as fast, also if ties are broken later.
+    It is that of numpy's stable sort. A radix sort by the upper half of each number, and an insertion sort of what is
+    left, take a fifth of the time: the upper half tells apart what differs by a millionth.
     """
-    order = np.argsort(values)
-    return order if sort_equal(values, order) else np.argsort(values, kind="stable")
+    bits = (values + 0.0).view(np.int64)  # zero has one sign
+    bits ^= (bits >> 63) & np.int64(2**63 - 1)  # now integers that ascend with the values
+    bits >>= 32
+    bits -= bits.min(initial=bits[0] if bits.size else 0)
+    n_bits = int(bits.max(initial=0)).bit_length()
+    entries = bits.view(np.uint64) << np.uint64(32) | np.arange(bits.size, dtype=np.uint64)
+    counts, by_digit = np.empty(DIGITS, dtype=np.int64), bits.view(np.uint64)  # which is not needed any more
+    for shift in range(32, 32 + n_bits, BITS_PER_DIGIT):
+        sort_by_digit(entries, np.uint64(shift), counts, by_digit)
+        entries, by_digit = by_digit, entries
+    order = (entries & np.uint64(2**32 - 1)).astype(np.intp)
+    return order if settle_order(values, order) else np.argsort(values, kind="stable")
 
 
 @kernel
-def sort_equal(values, order):
-    """Sort the positions of equal values, which follow each other; return whether that was done, or would take long."""
-    start, n_moves = 0, MOST_MOVES * order.size
+def sort_by_digit(entries, shift, counts, by_digit):
+    """Sort entries by one digit, those with equal digits as they come."""
+    counts[:] = 0
+    last = np.uint64(counts.size - 1)
+    for place in range(entries.size):
+        counts[(entries[place] >> shift) & last] += 1
+    start = 0
+    for digit in range(counts.size):
+        count = counts[digit]
+        counts[digit] = start
+        start += count
+    for place in range(entries.size):
+        digit = (entries[place] >> shift) & last
+        by_digit[counts[digit]] = entries[place]
+        counts[digit] += 1
+
+
+@kernel
+def settle_order(values, order):
+    """Sort the nearly sorted positions of values by insertion; return whether that was done, or would take long."""
+    n_moves = MOST_MOVES * order.size
     for place in range(1, order.size):
-        if values[order[place]] != values[order[place - 1]]:
-            start = place
         position, slot = order[place], place
-        while slot > start and order[slot - 1] > position:
+        value = values[position]
+        while slot > 0 and comes_before(value, position, values[order[slot - 1]], order[slot - 1]):
             order[slot] = order[slot - 1]
             slot -= 1
         order[slot] = position

@@ -56,7 +56,7 @@ def find_rounding(seen: Seen) -> Rounding | None:
     """Find how the data was recorded, or None if it stays as it is."""
     guessed = Guessed(seen)
     spread = [SpreadColumn(guessed, number) for number in range(seen.least.size)]
-    columns = steps.how_recorded(spread, spread.__getitem__)
+    columns = steps.how_recorded(spread)
     unit = None if columns is None else steps.unit_of_steps(columns)
     if columns is None or unit is None:
         return None

@@ -303,7 +303,7 @@ def test_identical_samples_are_found_whatever_is_looked_at(kind):
 
 def test_a_sketch_makes_cells_larger_and_more_of_them_seen(looks_at_very_few, monkeypatch):
     X = np.random.default_rng(4).random((150, 5))
-    monkeypatch.setattr(room, "sketch_of", lambda points, seed: Sketch(points, np.eye(5)))
+    monkeypatch.setattr(room, "sketch_of", lambda points, *_: Sketch(points, np.eye(5)))
     search = ApproximateSearch(EuclideanDistances(X), 0)
     search.initial_count = 3
     divided = search._cells_for(3)

@@ -97,6 +97,16 @@ def test_where_columns_are_many_the_widest_split_and_ties_are_told_apart():
     assert (ranks[~tied] == 0).all()
 
 
+def test_of_equally_wide_columns_those_split_that_do_so_most_evenly():
+    shares = np.arange(1, 21) / 40.0  # of samples above the middle, by column
+    X = (np.arange(200)[:, None] < 200 * shares).astype(float)
+    np.testing.assert_array_equal(spatial._widest(X), np.arange(19, 3, -1))
+    np.testing.assert_array_equal(spatial._widest(1.0 - X), np.arange(19, 3, -1))
+    wider = np.column_stack([X[:, :1] * 2, X])
+    assert spatial._widest(wider)[0] == 0
+    assert spatial._widest(X[:, :10]).tolist() == list(range(10))
+
+
 @settings(max_examples=50)
 @given(samples(max_samples=150), st.integers(1, 40), st.integers(1, 3))
 def test_parts_of_the_order_can_be_made_by_several_threads(X, per_task, n_threads):

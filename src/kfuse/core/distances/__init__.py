@@ -17,6 +17,7 @@ from kfuse.core.distances.graph import GraphDistances
 from kfuse.core.distances.matrix import MatrixDistances
 from kfuse.core.distances.metric import MetricDistances
 from kfuse.core.distances.steps import in_steps
+from kfuse.core.execution import SERIAL, Execution
 
 __all__ = [
     "CosineDistances",
@@ -36,11 +37,13 @@ EUCLIDEAN_KINDS: dict[Any, type[EuclideanDistances]] = {
 }
 
 
-def distances_for(X: Any, metric: str | Callable[..., float], *, steps: bool = False) -> Any:
+def distances_for(
+    X: Any, metric: str | Callable[..., float], *, steps: bool = False, execution: Execution = SERIAL
+) -> Any:
     """Return the distances of an input by a metric; with `steps`, Euclidean ones of rounded data are exact: `steps`."""
     if isinstance(metric, str) and metric == "precomputed":
         return GraphDistances(X) if issparse(X) else MatrixDistances(X)
     if isinstance(metric, str) and metric in EUCLIDEAN_KINDS:
         distances = EUCLIDEAN_KINDS[metric](X)
-        return in_steps(distances) if steps and type(distances) is EuclideanDistances else distances
+        return in_steps(distances, execution) if steps and type(distances) is EuclideanDistances else distances
     return MetricDistances(X, metric)

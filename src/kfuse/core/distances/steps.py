@@ -17,14 +17,15 @@ coordinates to the last bit: whatever follows cannot tell it apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kfuse.core.distances.euclidean import ENTRIES_AT_A_TIME, EuclideanDistances
+from kfuse.core.execution import SERIAL, Execution
 
 MOST_DIVISIONS = 32  # of the smallest gap between two values
 LARGEST_RESIDUE = 2.0**-10  # of a step: how far from a whole multiple a value may be; float32 makes such residues
@@ -62,6 +63,10 @@ class Chains(NamedTuple):
     middles: NDArray[np.float64]
 
 
+CONTINUOUS: Literal["continuous"] = "continuous"
+Look: TypeAlias = Recorded | Literal["continuous"] | None  # at one column; None leaves it open
+
+
 class Column(Protocol):
     """A column of the data, wherever its values are."""
 
@@ -78,15 +83,16 @@ class Column(Protocol):
         """Find how the column was recorded from all its distinct values, or None."""
 
 
-def in_steps(distances: EuclideanDistances) -> EuclideanDistances:
+def in_steps(distances: EuclideanDistances, execution: Execution = SERIAL) -> EuclideanDistances:
     """Return the same distances between samples as they were recorded, in multiples of the smallest step."""
-    columns = recorded_columns(distances.points)
+    silent = Execution(execution.n_threads)
+    columns = recorded_columns(distances.points, silent)
     if columns is None:
         return distances
     unit = unit_of_steps(columns)
     if unit is None:
         return distances
-    points = _written(distances.points, columns, unit, distances.points.dtype)
+    points = _written(distances.points, columns, unit, distances.points.dtype, silent)
     if any(column.chains for column in columns) and len(np.unique(points, axis=0)) < FEWEST_PLACES:
         return distances
     stepped = copy(distances)
@@ -102,34 +108,66 @@ def unit_of_steps(columns: list[Recorded]) -> float | None:
     return None if unit > 0.0 and max(steps) / unit > MOST_STEPS else unit
 
 
-def _written(points: NDArray[Any], columns: list[Recorded], unit: float, dtype: Any) -> NDArray[Any]:
+def _written(
+    points: NDArray[Any], columns: list[Recorded], unit: float, dtype: Any, execution: Execution
+) -> NDArray[Any]:
     """Write all columns as they were recorded, in double precision if `dtype` does not hold them."""
     written = np.empty(points.shape, dtype)
-    for number, values in enumerate(_contiguous_columns(points)):
-        exact = columns[number].values(values, unit)
-        written[:, number] = exact
-        if dtype == np.float32 and not np.array_equal(exact.astype(dtype), exact):
-            return _written(points, columns, unit, np.float64)
+
+    def write(start: int, stop: int) -> bool:
+        exact = _contiguous_columns(points, start, stop)
+        for column, values in zip(columns[start:stop], exact, strict=True):
+            values[:] = column.values(values, unit)
+        written[:, start:stop] = exact.T
+        return dtype != np.float32 or np.array_equal(written[:, start:stop], exact.T)
+
+    if not all(execution.over_ranges(write, len(columns), _columns_at_a_time(points))):
+        return _written(points, columns, unit, np.float64, execution)
     return written
 
 
-def recorded_columns(points: NDArray[Any]) -> list[Recorded] | None:
+def recorded_columns(points: NDArray[Any], execution: Execution = SERIAL) -> list[Recorded] | None:
+    """Find how each column was recorded, or None if one of them is continuous.
+
+    The first columns come first, alone: mostly, they tell whether the data is continuous.
+    """
+
+    def look(start: int, stop: int) -> list[Look]:
+        looks: list[Look] = []
+        for values in _contiguous_columns(points, start, stop):
+            looks.append(look_at(InMemory(values)))
+            if looks[-1] == CONTINUOUS:
+                break
+        return looks
+
+    n_columns, size = points.shape[1], _columns_at_a_time(points)
+    looks = look(0, min(size, n_columns))
+    if n_columns > size and CONTINUOUS not in looks:
+        others = execution.over_ranges(lambda start, stop: look(start + size, stop + size), n_columns - size, size)
+        looks += [one for part in others for one in part]
+    return completed(looks, lambda number: InMemory(points[:, number].astype(np.float64)))
+
+
+def how_recorded(columns: Sequence[Column]) -> list[Recorded] | None:
     """Find how each column was recorded, or None if one of them is continuous."""
-    return how_recorded(
-        map(InMemory, _contiguous_columns(points)), lambda number: InMemory(points[:, number].astype(np.float64))
-    )
+    return completed(map(look_at, columns), columns.__getitem__)
 
 
-def how_recorded(columns: Iterable[Column], again: Callable[[int], Column]) -> list[Recorded] | None:
-    """Find how each column was recorded, or None if one of them is continuous; `again` returns one by its number."""
+def look_at(column: Column) -> Look:
+    """Look how a column was recorded by itself; None if it shows neither a step nor that it is continuous."""
+    recorded = column.in_guessed_step()
+    if recorded is not None:
+        return recorded
+    return CONTINUOUS if column.is_continuous() else column.sorted_out()
+
+
+def completed(looks: Iterable[Look], again: Callable[[int], Column]) -> list[Recorded] | None:
+    """Return how each column was recorded, or None if one of them is continuous; `again` returns one by its number."""
     found: list[Recorded | None] = []
-    for column in columns:
-        recorded = column.in_guessed_step()
-        if recorded is None:
-            if column.is_continuous():
-                return None
-            recorded = column.sorted_out()
-        found.append(recorded)
+    for look in looks:
+        if look == CONTINUOUS:
+            return None
+        found.append(look)
     smallest = min((column.step for column in found if column is not None and column.step), default=0.0)
     for number, recorded in enumerate(found):
         if recorded is None:  # a few values far apart may show no step, but be in the steps of the others
@@ -161,11 +199,13 @@ class InMemory(NamedTuple):
         return sorted_out(np.unique(self.values))
 
 
-def _contiguous_columns(points: NDArray[Any]) -> Iterator[NDArray[np.float64]]:
-    """Yield the columns, copied in blocks: the columns of wide data are slow to read one by one."""
-    size = max(1, ENTRIES_AT_A_TIME // len(points))
-    for start in range(0, points.shape[1], size):
-        yield from np.ascontiguousarray(points[:, start : start + size].T, dtype=np.float64)
+def _contiguous_columns(points: NDArray[Any], start: int, stop: int) -> NDArray[np.float64]:
+    """Return copies of some columns, one row each: the columns of wide data are slow to read one by one."""
+    return np.array(points[:, start:stop].T, dtype=np.float64, order="C")
+
+
+def _columns_at_a_time(points: NDArray[Any]) -> int:
+    return max(1, ENTRIES_AT_A_TIME // len(points))
 
 
 def rows_to_guess_from(n_samples: int) -> NDArray[np.intp]:

@@ -95,7 +95,7 @@ class ApproximateSearch(RowSearch):
         """Return cells with as many of the nearest leaders noted for each sample as k neighbours need."""
         with self._building:
             if self._cells is None and isinstance(self.distances, EuclideanDistances):
-                self._sketch = sketch_of(self.distances.points, self.seed)
+                self._sketch = sketch_of(self.distances.points, self.seed, self._execution)
             n_near = cells_seen(self._n_seen(max(k, self.initial_count)), self._times)
             if self._cells is None or self._cells.near.shape[1] < min(n_near, self._cells.leaders.size):
                 self._cells = self._divide(n_near)

@@ -41,7 +41,7 @@ def choose_search(
 
     The seed is that of an approximate search; with `steps`, rounded data is measured in the steps of its rounding.
     """
-    distances = distances_for(X, metric, steps=steps)
+    distances = distances_for(X, metric, steps=steps, execution=execution)
     if isinstance(distances, GraphDistances):
         return GraphSearch(distances)
     if how == "approximate":

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuse.core.execution import one_blas_thread
+from kfuse.core.execution import SERIAL, Execution, one_blas_thread
 from kfuse.core.kernels import fast_kernel, kernel
 from kfuse.core.search.brute_force import compete, sort_rows
 from kfuse.core.search.nearest import offer
@@ -46,16 +46,20 @@ class Sketch(Products):
         Orthogonal directions of length one.
     """
 
-    def __init__(self, points: NDArray[Any], directions: NDArray[np.float64]):
+    def __init__(self, points: NDArray[Any], directions: NDArray[np.float64], execution: Execution = SERIAL):
         self.points, self.is_whole = points, has_whole_squares(points)
         centre, exponent = points.mean(axis=0, dtype=np.float64), exponent_of(points)
         super().__init__(np.empty((len(points), directions.shape[1] + 1), dtype=np.float32))
+        rounded = directions.astype(np.float32)
+
+        def sketch(start: int, stop: int) -> None:
+            with one_blas_thread():
+                moved = np.ldexp(points[start:stop] - centre, -exponent).astype(np.float32)
+                self.factors[start:stop, :-1] = moved @ rounded
+            self.factors[start:stop, -1] = np.einsum("ij,ij->i", moved, moved) / 2
+
         with one_blas_thread():
-            for start in range(0, len(points), COLUMNS_AT_A_TIME):
-                part = slice(start, start + COLUMNS_AT_A_TIME)
-                moved = np.ldexp(points[part] - centre, -exponent).astype(np.float32)
-                self.factors[part, :-1] = moved @ directions.astype(np.float32)
-                self.factors[part, -1] = np.einsum("ij,ij->i", moved, moved) / 2
+            execution.over_ranges(sketch, len(points), COLUMNS_AT_A_TIME)
 
     def listed(
         self, rows: NDArray[np.intp], k: int, visiting: Visiting
@@ -84,7 +88,7 @@ class Sketch(Products):
         return np.full((rows.size, k), len(self.points), dtype=np.int32), np.full((rows.size, k), np.inf)
 
 
-def sketch_of(points: NDArray[Any], seed: int) -> Sketch | None:
+def sketch_of(points: NDArray[Any], seed: int, execution: Execution = SERIAL) -> Sketch | None:
     """Sketch samples in as few of their principal directions as tell the nearest; None where that takes many."""
     n_samples, n_features = points.shape
     if n_features < FEWEST_FEATURES:
@@ -97,7 +101,7 @@ def sketch_of(points: NDArray[Any], seed: int) -> Sketch | None:
         count = FEWEST_DIRECTIONS
         while count <= directions.shape[1]:
             if share_listed(some, some @ directions[:, :count]) >= SHARE_LISTED:
-                return Sketch(points, directions[:, :count])
+                return Sketch(points, directions[:, :count], execution)
             count *= 2
     return None
 

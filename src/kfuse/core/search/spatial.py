@@ -15,6 +15,7 @@ LEAF_SIZE = 16
 MAX_DEPTH = 64
 SPLIT_COLUMNS = 16  # the widest ones: where there are more, these tell points apart well enough
 FEW_COLUMNS = 8
+ROWS_AT_A_TIME = 2**12
 SAMPLES_PER_TASK = 2**16  # that one thread puts in order
 
 
@@ -46,8 +47,7 @@ def _columns_to_split(X: NDArray[Any]) -> NDArray[np.float64]:
     """Copy the widest columns; where they leave samples equal that are not, one more column tells these apart."""
     if X.dtype == np.bool_:
         X = X.view(np.uint8)
-    extents = _extents(X)
-    columns = X[:, np.argsort(-extents, kind="stable")[:SPLIT_COLUMNS]].astype(np.float64, order="C")
+    columns = X[:, _widest(X)].astype(np.float64, order="C")
     if X.shape[1] <= SPLIT_COLUMNS:
         return columns
     order = np.lexsort(columns.T)
@@ -59,14 +59,26 @@ def _columns_to_split(X: NDArray[Any]) -> NDArray[np.float64]:
     return np.column_stack([columns, rank])
 
 
-def _extents(X: NDArray[Any]) -> NDArray[np.float64]:
-    """Return how far the values of each column extend; numpy is slow along many rows of few columns."""
+def _widest(X: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the widest columns; of equally wide ones, as pixels are, those that split most evenly come first."""
+    least, greatest = _least_and_greatest(X)
+    with np.errstate(over="ignore", invalid="ignore"):  # samples to predict may lie infinitely far apart
+        extents, middles = greatest.astype(np.float64) - least, least / 2.0 + greatest / 2.0
+    order = np.argsort(-extents, kind="stable")
+    if X.shape[1] <= SPLIT_COLUMNS or extents[order[SPLIT_COLUMNS - 1]] != extents[order[SPLIT_COLUMNS]]:
+        return order[:SPLIT_COLUMNS]
+    above = np.zeros(X.shape[1], dtype=np.intp)
+    for start in range(0, len(X), ROWS_AT_A_TIME):
+        above += np.count_nonzero(X[start : start + ROWS_AT_A_TIME] > middles, axis=0)
+    return np.lexsort((-np.minimum(above, len(X) - above), -extents))[:SPLIT_COLUMNS]
+
+
+def _least_and_greatest(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the least and the greatest value of each column; numpy is slow along many rows of few columns."""
     if X.shape[1] <= FEW_COLUMNS:
         least, greatest = (np.array([of(column) for column in X.T], X.dtype) for of in (np.min, np.max))
-    else:
-        least, greatest = X.min(axis=0), X.max(axis=0)
-    with np.errstate(over="ignore", invalid="ignore"):  # samples to predict may lie infinitely far apart
-        return greatest.astype(np.float64) - least
+        return least, greatest
+    return X.min(axis=0), X.max(axis=0)
 
 
 def n_levels(n_samples: int) -> int:
