@@ -60,7 +60,7 @@ def test_new_samples_however_far(seed, far):
         assert left_open.size == 0
 
 
-@pytest.mark.parametrize("n_samples", [1, 2, 17, 64, 65, 257])
+@pytest.mark.parametrize("n_samples", [1, 2, 17, 64, 65, 128, 129, 513])
 def test_all_others_are_found(n_samples):
     X = np.random.default_rng(0).random((n_samples, 5))
     assert assert_equal_where_settled(kd_tree.build(X), X, n_samples - 1, np.arange(n_samples)).size == 0
@@ -100,8 +100,8 @@ def test_a_few_queries_are_settled_among_several_leaves(n_features, k):
 
 
 def test_many_samples_at_one_place_leave_queries_open():
-    X = np.vstack([np.zeros((150, 2)), np.random.default_rng(0).normal(size=(50, 2)) + 9])
-    rows = np.array([0, 7, 160, 199])
+    X = np.vstack([np.zeros((300, 2)), np.random.default_rng(0).normal(size=(50, 2)) + 9])
+    rows = np.array([0, 7, 310, 349])
     assert assert_equal_where_settled(kd_tree.build(X), X[rows], 2, rows).tolist() == [0, 1]
 
 
@@ -121,7 +121,7 @@ def test_rows_of_the_result_are_those_asked_for():
     assert coarsely(tree, X[queries], 0, queries)[2].size == 0
 
 
-@pytest.mark.parametrize("n_samples", [5, 64, 65, 150])
+@pytest.mark.parametrize("n_samples", [5, 128, 129, 300])
 def test_a_coarse_tree_is_the_upper_part_of_a_tree_moved_and_scaled(n_samples):
     X = np.random.default_rng(0).uniform(10.0, 22.0, (n_samples, 3))
     tree = kd_tree.build(X)
@@ -133,7 +133,7 @@ def test_a_coarse_tree_is_the_upper_part_of_a_tree_moved_and_scaled(n_samples):
     assert made.corner == pytest.approx(np.linalg.norm(half * made.scale))
     assert made.slack == 2 * 11 * 2.0**-24
     n_leaves = len(made.leaves)
-    assert made.leaves.shape[1:] == (3, 64)
+    assert made.leaves.shape[1:] == (3, 128)
     assert made.bounds.shape == (2 * n_leaves - 1, 2, 3)
     z = ((tree.points - made.centre) * made.scale).astype(np.float32)
     for node in range(2 * n_leaves - 1):
@@ -156,16 +156,16 @@ def test_identical_samples_have_a_scale():
 def group_of(points, capacity=400):
     """A group of queries in two features, before the walk."""
     group = coarse.Queries(
-        points=np.zeros((points.shape[1], 8), dtype=np.float32),
-        error=np.full(8, np.nan),
-        limit=np.full(8, np.nan, dtype=np.float32),
-        n_found=np.full(8, 99),
-        found=np.zeros((8, capacity), dtype=np.int32),
-        squares=np.zeros((8, capacity), dtype=np.float32),
+        points=np.zeros((points.shape[1], 16), dtype=np.float32),
+        error=np.full(16, np.nan),
+        limit=np.full(16, np.nan, dtype=np.float32),
+        n_found=np.full(16, 99),
+        found=np.zeros((16, capacity), dtype=np.int32),
+        squares=np.zeros((16, capacity), dtype=np.float32),
         roots=np.zeros(capacity),
         pending=np.zeros(64, dtype=np.int64),
-        gaps=np.zeros((64, 8), dtype=np.float32),
-        in_leaf=np.zeros(64, dtype=np.float32),
+        gaps=np.zeros((64, 16), dtype=np.float32),
+        in_leaf=np.zeros(128, dtype=np.float32),
     )
     made = coarse.coarse_tree(kd_tree.build(np.array([[1.0, 1.0], [5.0, 3.0]])))
     coarse.gather(made, group, points, 1, 2)
@@ -175,8 +175,8 @@ def group_of(points, capacity=400):
 def test_a_group_has_the_next_queries_and_unused_slots():
     made, group = group_of(np.array([[9.0, 9.0], [3.0, 2.0], [7.0, -1.0], [8.0, 8.0]]))
     assert group.points[:, :2].T.tolist() == [[0.0, 0.0], [4 * made.scale, -3 * made.scale]]
-    assert group.limit.tolist() == [np.inf, np.inf, *[-1.0] * 6]
-    assert group.n_found.tolist() == [0] * 8
+    assert group.limit.tolist() == [np.inf, np.inf, *[-1.0] * 14]
+    assert group.n_found.tolist() == [0] * 16
     lengths = np.array([0.0, 5 * made.scale])
     np.testing.assert_allclose(group.error[:2], 2 * 2.0**-24 * (lengths + made.corner) + 1e-16)
 
@@ -196,7 +196,7 @@ def test_gaps_to_a_node_are_lowered_by_what_rounding_is_worth():
     outside = np.array([0.0, (4 * made.scale) ** 2 + (3 * made.scale) ** 2])
     np.testing.assert_allclose(group.gaps[3, :2], outside * 0.75)
     assert total == pytest.approx(outside.sum())
-    limit = np.full(8, -1.0)
+    limit = np.full(16, -1.0)
     assert not coarse.any_within(group.gaps, 3, limit)
     limit[1] = group.gaps[3, 1]
     assert coarse.any_within(group.gaps, 3, limit)
@@ -219,7 +219,7 @@ def test_candidates_that_may_be_among_the_nearest_are_kept(limit):
 
 
 def test_a_query_with_too_many_candidates_is_left_open():
-    made, group = group_of(np.zeros((4, 2)), capacity=164)
+    made, group = group_of(np.zeros((4, 2)), capacity=228)
     group.limit[0], group.error[0] = np.inf, 0.0
     group.squares[0] = 1.0
     assert coarse.keep_near(made, group, 0, 99, 40)[0] == 99

@@ -25,8 +25,8 @@ from kfuse.core.kernels import inner_kernel, kernel
 from kfuse.core.search.nearest import place_sorted
 from kfuse.core.search.spatial import LEAF_SIZE, MAX_DEPTH
 
-GROUP_SIZE = 8  # queries that walk down the tree together
-LEVELS_JOINED = 2  # of the k-d tree, to make a leaf of up to ...
+GROUP_SIZE = 16  # queries that walk down the tree together
+LEVELS_JOINED = 3  # of the k-d tree, to make a leaf of up to ...
 WIDTH = LEAF_SIZE << LEVELS_JOINED  # ... so many samples
 SAMPLES_AT_A_GLANCE = 16  # looked at together: in many cases, none of them is near enough
 HALVINGS = 12  # of the range of squares
