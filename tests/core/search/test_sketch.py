@@ -170,6 +170,12 @@ def test_the_exponent_is_that_of_the_largest_coordinate():
     assert [sketch.exponent_of(np.array([[x, 0.5]])) for x in (1.0, 3.9, -4.0, 0.0)] == [1, 2, 3, 0]
 
 
+def share_listed(some, sketched):
+    half_squares = (some**2).sum(axis=1) / 2
+    nearest = np.argsort(sketch.estimates_of(some, half_squares), axis=1)[:, : sketch.NEIGHBORS_TRIED]
+    return sketch.share_listed(sketched, half_squares, nearest)
+
+
 def test_the_share_listed_is_that_of_the_nearest_below_the_limit(monkeypatch):
     """Of four nearest among twelve samples, the sketch has to list eight."""
     rng = np.random.default_rng(5)
@@ -183,25 +189,25 @@ def test_the_share_listed_is_that_of_the_nearest_below_the_limit(monkeypatch):
             estimates = (some**2).sum(axis=1) / 2 - directions @ directions[own]
             nearest = sorted(others, key=lambda other: lengths[other])[:4]
             n_listed += len(set(nearest) & set(sorted(others, key=lambda other: estimates[other])[:8]))
-        assert sketch.share_listed(some, directions) == pytest.approx(n_listed / 48)
+        assert share_listed(some, directions) == pytest.approx(n_listed / 48)
     monkeypatch.setattr(sketch, "ROWS_TRIED", 5)
-    assert sketch.share_listed(some, some) == 1.0
+    assert share_listed(some, some) == 1.0
 
 
 def test_as_few_directions_as_suffice_are_taken(monkeypatch):
     monkeypatch.setattr(sketch, "FEWEST_FEATURES", 40)
     monkeypatch.setattr(sketch, "FEWEST_DIRECTIONS", 3)
     tried = []
-    monkeypatch.setattr(sketch, "share_listed", lambda some, sketched: tried.append(sketched.shape) or 0.9)
+    monkeypatch.setattr(sketch, "share_listed", lambda sketched, *_: tried.append(sketched.shape) or 0.9)
     X = decaying(50, 48)
     assert sketch_of(X, 0) is None
     assert tried == [(50, 3), (50, 6), (50, 12)]
-    monkeypatch.setattr(sketch, "share_listed", lambda some, sketched: 0.995 if sketched.shape[1] == 6 else 0.99)
+    monkeypatch.setattr(sketch, "share_listed", lambda sketched, *_: 0.995 if sketched.shape[1] == 6 else 0.99)
     made = sketch_of(X, 0)
     assert made.factors.shape == (50, 7)
     assert sketch_of(X[:, :39], 0) is None
     monkeypatch.setattr(sketch, "ROWS_DRAWN", 20)
-    monkeypatch.setattr(sketch, "share_listed", lambda some, sketched: float(len(some) == 20))
+    monkeypatch.setattr(sketch, "share_listed", lambda sketched, *_: float(len(sketched) == 20))
     assert sketch_of(X, 0).factors.shape == (50, 4)
 
 

@@ -98,9 +98,11 @@ def sketch_of(points: NDArray[Any], seed: int, execution: Execution = SERIAL) ->
     some -= some.mean(axis=0)
     with one_blas_thread():  # more could add in another order
         directions = principal_directions(some, n_features // FEATURES_PER_DIRECTION)
-        count = FEWEST_DIRECTIONS
+        sketched = some @ directions
+        half_squares, count = np.einsum("ij,ij->i", some, some) / 2, FEWEST_DIRECTIONS
+        nearest = np.argpartition(estimates_of(some, half_squares), NEIGHBORS_TRIED, axis=1)[:, :NEIGHBORS_TRIED]
         while count <= directions.shape[1]:
-            if share_listed(some, some @ directions[:, :count]) >= SHARE_LISTED:
+            if share_listed(sketched[:, :count], half_squares, nearest) >= SHARE_LISTED:
                 return Sketch(points, directions[:, :count], execution)
             count *= 2
     return None
@@ -122,19 +124,24 @@ def principal_directions(some: NDArray[np.float64], most: int) -> NDArray[np.flo
     return vectors / np.maximum(np.sqrt((vectors * vectors).sum(axis=0)), np.finfo(np.float64).tiny)
 
 
-def share_listed(some: NDArray[np.float64], sketched: NDArray[np.float64]) -> float:
-    """Return how many of the nearest among a few samples are on the short lists that a sketch of them makes.
+def share_listed(sketched: NDArray[np.float64], half_squares: NDArray[np.float64], nearest: NDArray[np.intp]) -> float:
+    """Return how many of the nearest of a few samples are on the short lists that a sketch of them makes.
 
     Principal directions may tell groups apart and say nothing of who is near within them, so this is tried.
     """
-    half_squares, rows = np.einsum("ij,ij->i", some, some) / 2, slice(ROWS_TRIED)
-    own = np.arange(len(some[rows]))
-    true, estimated = (half_squares - each[rows] @ each.T for each in (some, sketched))
-    true[own, own] = estimated[own, own] = np.inf
-    nearest = np.argpartition(true, NEIGHBORS_TRIED, axis=1)[:, :NEIGHBORS_TRIED]
+    estimated = estimates_of(sketched, half_squares)
     n_listed = LISTED_PER_NEIGHBOR * NEIGHBORS_TRIED
     limit = np.partition(estimated, n_listed, axis=1)[:, n_listed]
     return float((np.take_along_axis(estimated, nearest, axis=1) < limit[:, None]).mean())
+
+
+def estimates_of(coordinates: NDArray[np.float64], half_squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return half the squared distance from each of a few samples to the others, less a constant for each."""
+    rows = slice(ROWS_TRIED)
+    estimates = half_squares - coordinates[rows] @ coordinates.T
+    own = np.arange(len(estimates))
+    estimates[own, own] = np.inf
+    return estimates
 
 
 def has_whole_squares(points: NDArray[Any]) -> bool:
