@@ -307,9 +307,9 @@ def test_a_sketch_makes_cells_larger_and_more_of_them_seen(looks_at_very_few, mo
     search = ApproximateSearch(EuclideanDistances(X), 0)
     search.initial_count = 3
     divided = search._cells_for(3)
-    assert (search._times, search._n_seen(3)) == (2, 54)
+    assert (search._times, search._n_seen(3)) == (2, 72)
     assert divided.leaders.size == 19
-    assert divided.near.shape[1] == 7
+    assert divided.near.shape[1] == 9
     rows = np.arange(0, 150, 11)
     found, expected = search.query(rows, 3), RowSearch(EuclideanDistances(X)).query(rows, 3)
     assert (found.indices == expected.indices).mean() > 0.8

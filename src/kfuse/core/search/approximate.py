@@ -25,7 +25,7 @@ from kfuse.core.search.screen import Visiting
 from kfuse.core.search.sketch import Sketch, sketch_of
 from kfuse.core.search.telling import tell_each_other
 
-SEEN_IN_SKETCH = 3  # times as many samples are looked at where a sketch makes that cheap, ...
+SEEN_IN_SKETCH = 4  # times as many samples are looked at where a sketch makes that cheap, ...
 SIZE_IN_SKETCH = 2  # ... in cells of so many times the size, since going from one to the next costs as much as looking
 SHARE_SEARCHED = 0.25  # of all samples; where more would be looked at, looking at all is as fast
 

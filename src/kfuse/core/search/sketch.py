@@ -14,6 +14,7 @@ Whether it does is tried on a few samples; for other data there is none.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,8 @@ FEATURES_PER_DIRECTION = 4  # or more: a sketch of more directions would save li
 FEWEST_DIRECTIONS = 16
 ROWS_DRAWN = 2048  # from which the directions are found, ...
 ROWS_TRIED, NEIGHBORS_TRIED = 512, 4  # ... and where it is tried whether they suffice: ...
-SHARE_LISTED = 0.995  # ... so many of the nearest must be on the short lists
-LISTED_PER_NEIGHBOR = 2  # samples to measure
+SHARE_LISTED = 0.99  # ... so many of the nearest must be on the short lists
+LISTED_PER_NEIGHBOR = 1.5  # samples to measure
 MOST_EXACT = 2.0**53  # whole numbers up to here are exact in float64
 
 
@@ -79,7 +80,7 @@ class Sketch(Products):
         Where a sample looks at fewer than k, the last distances are infinite.
         """
         indices, distances = self._nobody(rows, k)
-        bounds, columns, _ = self.short_lists(rows, LISTED_PER_NEIGHBOR * k, visiting)
+        bounds, columns, _ = self.short_lists(rows, math.ceil(LISTED_PER_NEIGHBOR * k), visiting)
         measure_listed(bounds, columns, rows, self.points, self.is_whole, indices, distances)
         sort_rows(indices, distances)
         return indices, distances
@@ -130,7 +131,7 @@ def share_listed(sketched: NDArray[np.float64], half_squares: NDArray[np.float64
     Principal directions may tell groups apart and say nothing of who is near within them, so this is tried.
     """
     estimated = estimates_of(sketched, half_squares)
-    n_listed = LISTED_PER_NEIGHBOR * NEIGHBORS_TRIED
+    n_listed = math.ceil(LISTED_PER_NEIGHBOR * NEIGHBORS_TRIED)
     limit = np.partition(estimated, n_listed, axis=1)[:, n_listed]
     return float((np.take_along_axis(estimated, nearest, axis=1) < limit[:, None]).mean())
 
