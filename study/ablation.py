@@ -288,8 +288,8 @@ def constant_median(_: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[n
 
 
 def constant(name: str, value: float) -> tuple[Change, ...]:
-    """Change REACH or MOST, or a constant of n_clusters.py."""
-    return ((adaptive if name in ("REACH", "MOST") else n_clusters, name, value),)
+    """Change REACH or MOST_NEIGHBORS, or a constant of n_clusters.py."""
+    return ((adaptive if name in ("REACH", "MOST_NEIGHBORS") else n_clusters, name, value),)
 
 
 UNCAPPED = 10**9
@@ -310,10 +310,10 @@ VARIANTS = (
     Variant("order", "the last merges are undone first", ((borders, "heights", undone_as_merged),)),
     Variant("neighbours", "k = λ", constant("REACH", 1)),
     Variant("neighbours", "k = 2 λ", (*constant("REACH", 2), NO_MAX_NB)),
-    Variant("neighbours", "k at most 32", constant("MOST", 32)),
-    Variant("neighbours", "k at most 2 λ, also above 64", constant("MOST", UNCAPPED)),
-    Variant("neighbours", "REACH = 4", (*constant("REACH", 4), *constant("MOST", UNCAPPED))),
-    Variant("neighbours", "REACH = 8", (*constant("REACH", 8), *constant("MOST", UNCAPPED))),
+    Variant("neighbours", "k at most 32", constant("MOST_NEIGHBORS", 32)),
+    Variant("neighbours", "k at most 2 λ, also above 64", constant("MOST_NEIGHBORS", UNCAPPED)),
+    Variant("neighbours", "REACH = 4", (*constant("REACH", 4), *constant("MOST_NEIGHBORS", UNCAPPED))),
+    Variant("neighbours", "REACH = 8", (*constant("REACH", 8), *constant("MOST_NEIGHBORS", UNCAPPED))),
     Variant("sub-clusters", "none: each sample is its own", ((peaks, "climb", every_sample_its_own),)),
     Variant("sub-clusters", "climbing among λ neighbours", (climb_among_lambda(),)),
     Variant("density", "with reverse neighbour counts (Eq. 1)", density_with_counts()),

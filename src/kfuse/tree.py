@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kfuse._validation.parameters import check_n_clusters
 from kfuse.core.adaptive import n_clusters as number_of_clusters
-from kfuse.core.adaptive.support import NO_CLUSTER, NO_SIGN, Support, persistence, support
+from kfuse.core.adaptive.p_values import NO_CLUSTER, NO_SIGN, Support, persistence, support
 from kfuse.core.dendrogram import nodes_after_merges, sizes_of_nodes
 from kfuse.core.large_clusters import cut_large
 from kfuse.core.order import labels_by_size

@@ -18,7 +18,7 @@ from tests.strategies import SEEDS, samples
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 from kfuse import dask as kfuse_dask  # noqa: E402
-from kfuse.dask import input, line  # noqa: E402
+from kfuse.dask import input, stages  # noqa: E402
 
 PARTITIONS = (1, 2, 7, 32)
 
@@ -126,7 +126,7 @@ def test_rounded_data_equals_one_machine(name):
 def test_rounding_is_that_of_one_machine(name, n_partitions):
     X = np.asarray(ROUNDED[name])
     chunks = input.rows_of(None, in_chunks(X, n_partitions), 100, reset=True).chunks
-    frame, _ = line.look_at(chunks)
+    frame, _ = stages.look_at(chunks)
     expected = distances_for(X.astype(float) if X.dtype.kind != "f" else X, "euclidean", steps=True)
     np.testing.assert_array_equal(frame.as_given(frame.wide(X)), expected.points)
     assert frame.unit_of_distances == expected.unit

@@ -18,7 +18,7 @@ from kfuse.core import noise
 from kfuse.core.execution import Execution, Progress, number_of_threads
 from kfuse.core.order import labels_by_size
 from kfuse.core.result import Result
-from kfuse.dask import input, line, memberships, samples
+from kfuse.dask import input, memberships, samples, stages
 from kfuse.dask.tasks import Task, explained, results, shared, started, task
 from kfuse.estimator import why_fewer, why_noise
 from kfuse.memberships import NOISE, Division
@@ -149,7 +149,7 @@ class KFuse(ClusterMixin, BaseEstimator):
                 parameters.check_enough_samples(n_samples, least)  # type: ignore[arg-type]
             parameters.check_enough_for_size(n_samples, self.min_cluster_size)
             execution = Execution(number_of_threads(None), ProgressBar() if self.verbose else Progress())
-            found = line.fit(given.chunks, self.rows_per_box, execution)
+            found = stages.fit(given.chunks, self.rows_per_box, execution)
             self._keep(found, given)
         return self
 
@@ -162,7 +162,7 @@ class KFuse(ClusterMixin, BaseEstimator):
                 f"rows_per_box must be an integer of at least {LEAST_ROWS_PER_BOX}, got {self.rows_per_box!r}."
             )
 
-    def _keep(self, found: line.Fitted, given: input.Input) -> None:
+    def _keep(self, found: stages.Fitted, given: input.Input) -> None:
         """Set what is found as attributes."""
         self._frame, self._boxes, self._places = found.ordered
         self._sizes = given.chunks.sizes
@@ -337,7 +337,7 @@ class KFuse(ClusterMixin, BaseEstimator):
         return samples.array_of(labelled, given.sizes, np.intp)
 
 
-def _tree_of(found: line.Fitted) -> FusionTree:
+def _tree_of(found: stages.Fitted) -> FusionTree:
     """Return the tree; what stays on the cluster is no part of it."""
     elsewhere: Any = np.empty(0)
     result = Result(

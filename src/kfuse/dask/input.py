@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from kfuse._validation import features
-from kfuse.dask.line import Chunks
+from kfuse.dask.stages import Chunks
 from kfuse.dask.tasks import chunks_of
 
 MOST_FEATURES = 16  # the columns by which `core.search.spatial` splits

@@ -28,7 +28,7 @@ class Natural(NamedTuple):
 
 def find_natural_neighbors(boxes: Boxes) -> Natural:
     """Widen the range until a round in which no place gains its first reverse neighbour (Algorithm 1)."""
-    most = min(adaptive.MOST, boxes.n_places - 1)
+    most = min(adaptive.MOST_NEIGHBORS, boxes.n_places - 1)
     k = min(FIRST_COUNT, most)
     while True:
         found = search(boxes, k)

@@ -1,7 +1,8 @@
 """Running tasks on whatever scheduler Dask has: threads, processes, or a cluster.
 
 A stage is a list of tasks, one per chunk or box. What the next stage builds on is started and stays where it is
-computed; only what the fit decides by, such as the number of neighbours, comes back.
+computed; only what the fit decides by, such as the number of neighbours, comes back. What a task does is a function
+in the file of its stage.
 
 A fit has thousands of small tasks, so they are described by plain dictionaries, as Dask's specification of graphs has
 them: `dask.delayed` takes about a millisecond for each.

@@ -1,4 +1,4 @@
-"""From a data table to features: choose columns by their roles, handle missing values, scale and encode."""
+"""From a data table to features: choose columns by their roles (`roles`), handle missing values, scale and encode."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The formats of data tables: their names, the extensions of their files, and the bytes that the files begin with.
 
-A new format is a name here, a reader in `reading.py`, and a branch in `writing.py` if it can be written.
+A new format is a name here, an estimate of what it takes in `sizes/`, a reader in `reading.py`, and a branch in
+`writing.py` if it can be written. `foreign.py` has those that are recognised and refused.
 """
 
 from __future__ import annotations

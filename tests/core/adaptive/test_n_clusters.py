@@ -16,8 +16,8 @@ from kfuse.core.adaptive.n_clusters import (
     strengths,
     suggest,
 )
+from kfuse.core.adaptive.p_values import support
 from kfuse.core.adaptive.significance import LEVEL
-from kfuse.core.adaptive.support import support
 from kfuse.core.result import Borders
 
 

@@ -9,7 +9,7 @@ It keeps the paper's ideas and makes each of them stable:
 - density similarity compares the density on the boundary with that of both sides.
 
 `fit` is the line of stages, one file each: places, natural neighbours, neighbourhoods, density, peaks, links, bridges,
-fusion, the order in which merges are undone (`borders`), and what `n_clusters` reads the number of clusters from: the
+fusion, the order in which merges are undone (`heights`), and what `n_clusters` reads the number of clusters from: the
 strength of merges, `valleys` of the density, and `islands` in the graph.
 """
 
@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from kfuse.core import natural, noise
 from kfuse.core.adaptive import (
-    borders,
     bridges,
     density,
     fusion,
+    heights,
     islands,
     links,
     n_clusters,
@@ -47,7 +47,7 @@ from kfuse.core.search import Nearest, NeighborSearch, NeighborTable
 REACH = 2  # the most neighbours to link a sample with, in units of lambda: hubs make max(nb) needlessly large
 FEWEST = 2 * scales.FIRST_SCALE  # neighbours that no cap goes below: enough for two scales of the density
 WORTH_A_THREAD = 2**15  # links: with fewer, two threads would mostly wait for the interpreter lock
-MOST = 8 * scales.FIRST_SCALE  # neighbours, and rounds of Algorithm 1: enough for four scales; more take time alone
+MOST_NEIGHBORS = 8 * scales.FIRST_SCALE  # and rounds of Algorithm 1: enough for four scales; more take time alone
 
 
 def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[np.float64] | None = None) -> Result:
@@ -59,7 +59,7 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
     with stage("neighbours"):
         distinct, neighbors = places.find_places(neighbors, sample_weight)
     with stage("natural neighbours"):
-        found = natural.find_natural_neighbors(neighbors, REACH, is_last=True, most_rounds=MOST)
+        found = natural.find_natural_neighbors(neighbors, REACH, is_last=True, most_rounds=MOST_NEIGHBORS)
         n_wanted = count_neighbors(found.n_neighbors, found.natural_value, neighbors.n_samples)
         most = neighbors.search.most_neighbors
         k = n_wanted if most < natural.ENOUGH else min(n_wanted, most)
@@ -106,7 +106,7 @@ def fit(neighbors: NeighborTable, execution: Execution, sample_weight: NDArray[n
 
 def count_neighbors(largest_count: int, natural_value: int, n_samples: int) -> int:
     """Return k, the most neighbours to link a sample with: max(nb), capped."""
-    return min(largest_count, max(REACH * natural_value, FEWEST), MOST, n_samples - 1)
+    return min(largest_count, max(REACH * natural_value, FEWEST), MOST_NEIGHBORS, n_samples - 1)
 
 
 class Described(NamedTuple):
@@ -215,7 +215,7 @@ def undo(
     openness_of: Callable[[islands.Parts], NDArray[np.float64]],
 ) -> Undone:
     """Order the merges by how much of a border each of them is, and collect what tells the number of clusters."""
-    height = borders.heights(merges, natural_value, dimension)
+    height = heights.heights(merges, natural_value, dimension)
     order = ascending(height)
     children = nodes_of_merges(*merges.edge[order].T)
     parts = islands.Parts(children, basins.labels, basins.peaks, ends.log_density)
@@ -248,7 +248,7 @@ def _shown_last(
     order = np.argsort(is_shown, kind="stable")
     children = nodes_of_merges(*edges[order].T)
     sizes = parts._replace(children=children).sums(weights)
-    separation = borders.separations(height[order], children, sizes, int(np.count_nonzero(is_shown)))
+    separation = heights.separations(height[order], children, sizes, int(np.count_nonzero(is_shown)))
     by_separation = ascending(separation)
     order = order[by_separation]
     return order, seen.in_order(order)._replace(separation=separation[by_separation])

@@ -1,7 +1,8 @@
 """Distances between samples: Euclidean and cosine, any metric, a matrix, a graph.
 
-A new metric with distances of its own is a new file here, and a line in `distances_for`. For a search that is faster
-than computing every distance, it also needs a file in `core/search`, and a line in `core/search/choose.py`.
+A new metric with distances of its own is a new file here, a line in `distances_for`, and its name in
+`_validation.parameters.check_metric`. For a search that is faster than computing every distance, it also needs a file
+in `core/search`, and a line in `core/search/choose.py`.
 """
 
 from __future__ import annotations

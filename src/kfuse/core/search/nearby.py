@@ -1,4 +1,4 @@
-"""The nearest places of a fit to new samples, by a search that is built once and kept."""
+"""The k nearest places of a fit to new samples, for memberships and noise, by a search that is built once and kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The nearest sample of a fit to each new sample, by a search that is built once and kept."""
+"""The one nearest sample of a fit to each new sample, for its label, by a search that is built once and kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The line of stages on boxes: `core.adaptive.fit`, box by box up to the links, and on one node from there on."""
+"""The stages on boxes: `core.adaptive.fit`, box by box up to the links, and on one node from there on."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kfuse.core.adaptive.n_clusters import count_below_step, steps
+from kfuse.core.adaptive.p_values import persistence, support
 from kfuse.core.adaptive.significance import LEVEL, NEEDED, p_values
-from kfuse.core.adaptive.support import persistence, support
 from kfuse.core.result import Borders
 
 USUAL = [1.6, 1.3, 1.1, 1.0, 0.9]

@@ -1,4 +1,4 @@
-"""How sure each border is: what a sign sees there, or what the same sign sees at all borders up to it together.
+"""P-values of borders: what a sign sees at each, or what the same sign sees at all borders up to it together.
 
 The evidence of a border is minus the logarithm of a p-value: of the chance that data without clusters has a border at
 least as pronounced. For each merge, the sign with the most evidence counts:

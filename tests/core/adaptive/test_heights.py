@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import scale
 
 from kfuse import KFuse
-from kfuse.core.adaptive import borders
+from kfuse.core.adaptive import heights
 from kfuse.core.adaptive.fusion import Merges
 from kfuse.core.dendrogram import nodes_of_merges, sizes_of_nodes
 from kfuse.core.order import ascending
@@ -30,7 +30,7 @@ def merge_of(size, density, level=0.0, log_index=-3.0):
 
 
 def height_of(*args, **kwargs):
-    return borders.heights(merge_of(*args, **kwargs), 10, 2.0)[0]
+    return heights.heights(merge_of(*args, **kwargs), 10, 2.0)[0]
 
 
 def test_the_fewer_samples_draw_a_border_the_lower_it_is():
@@ -51,7 +51,7 @@ def test_how_far_away_a_lone_sample_is_does_not_count():
 
 def test_a_merge_is_as_high_as_those_inside_its_parts():
     merges = merge_of(50, -1.0)
-    assert borders.heights(merges._replace(lowest_index=merges.log_index - 2.0), 10, 2.0)[0] == pytest.approx(
+    assert heights.heights(merges._replace(lowest_index=merges.log_index - 2.0), 10, 2.0)[0] == pytest.approx(
         height_of(50, -1.0) + 2.0
     )
 
@@ -62,7 +62,7 @@ def test_heights_equal_the_formula():
     size, density = rng.integers(1, 9, (12, 2)) / 2.0, rng.normal(size=(12, 2))
     size[0] = 5.0  # of equally large sides, the first counts as the smaller one
     merges = Merges(np.zeros(12), lowest, np.zeros(12), level, size, density, np.zeros((12, 2), dtype=np.intp))
-    found = borders.heights(merges, 7, 1.5)
+    found = heights.heights(merges, 7, 1.5)
     for merge in range(12):
         first = size[merge, 0] <= size[merge, 1]
         smaller, own = max(size[merge].min(), 1.0), density[merge, 0 if first else 1]
@@ -108,7 +108,7 @@ def test_small_groups_in_noise_are_found():
 def order_of(height, children, leaf_sizes, n_shown):
     children, height = np.array(children), np.array(height, dtype=float)
     sizes = sizes_of_nodes(children, np.array(leaf_sizes, dtype=float))
-    return ascending(borders.separations(height, children, sizes, n_shown)).tolist()
+    return ascending(heights.separations(height, children, sizes, n_shown)).tolist()
 
 
 CHAIN = [[0, 1], [2, 4], [3, 5]]  # four leaves: 0 and 1 merge first, then 2 and 3 join them
@@ -162,5 +162,5 @@ def test_what_is_inside_is_lower_than_all_that_is_shown():
     """The merge of height 9 is not shown: the borders rise by 4 and 6 above 1, and not by less than nothing above 9."""
     children = [[0, 1], [2, 5], [3, 6], [4, 7]]
     height, sizes = np.array([1.0, 9.0, 5.0, 7.0]), sizes_of_nodes(np.array(children), np.array([45.0, 40, 5, 40, 10]))
-    separation = borders.separations(height, np.array(children), sizes, 2)
+    separation = heights.separations(height, np.array(children), sizes, 2)
     np.testing.assert_array_equal(separation, [0, 0, 4 * 90 * 40, 6 * 130 * 10])
