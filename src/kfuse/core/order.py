@@ -17,6 +17,8 @@ from kfuse.core.kernels import inner_kernel, kernel
 Integer = TypeVar("Integer", bound=np.integer)
 BITS_PER_DIGIT = 11  # of a radix sort
 DIGITS = 2**BITS_PER_DIGIT
+NEGATIVE_ZERO, ALL_BUT_THE_SIGN = -(2**63), 2**63 - 1  # the bits of a float64 as an integer
+KEY_OF_ZERO = 2**31  # so that no key is negative
 MOST_MOVES = 16  # per value, up to which sorting nearly equal ones by insertion is faster than sorting all
 
 
@@ -68,20 +70,30 @@ def ascending(values: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the order of ascending values, equal ones by their position.
 
     It is that of numpy's stable sort. A radix sort by the upper half of each number, and an insertion sort of what is
-    left, take a fifth of the time: the upper half tells apart what differs by a millionth.
+    left, take a third to a fifth of the time: the upper half tells apart what differs by a millionth.
     """
-    bits = (values + 0.0).view(np.int64)  # zero has one sign
-    bits ^= (bits >> 63) & np.int64(2**63 - 1)  # now integers that ascend with the values
-    bits >>= 32
-    bits -= bits.min(initial=bits[0] if bits.size else 0)
-    n_bits = int(bits.max(initial=0)).bit_length()
-    entries = bits.view(np.uint64) << np.uint64(32) | np.arange(bits.size, dtype=np.uint64)
-    counts, by_digit = np.empty(DIGITS, dtype=np.int64), bits.view(np.uint64)  # which is not needed any more
-    for shift in range(32, 32 + n_bits, BITS_PER_DIGIT):
+    if values.size < 2 or np.isnan(ends := np.array([values.min(), values.max()])).any():
+        return np.argsort(values, kind="stable")
+    entries, by_digit, key_of_ends = (np.empty(size, dtype=np.uint64) for size in (values.size, values.size, 2))
+    write_entries(ends.view(np.int64), np.int64(0), key_of_ends)
+    least, greatest = (key >> np.uint64(32) for key in key_of_ends)
+    write_entries(np.ascontiguousarray(values).view(np.int64), np.int64(least), entries)
+    counts = np.empty(DIGITS, dtype=np.int64)
+    for shift in range(32, 32 + int(greatest - least).bit_length(), BITS_PER_DIGIT):
         sort_by_digit(entries, np.uint64(shift), counts, by_digit)
         entries, by_digit = by_digit, entries
-    order = (entries & np.uint64(2**32 - 1)).astype(np.intp)
+    entries &= np.uint64(2**32 - 1)
+    order = entries.view(np.int64).astype(np.intp, copy=False)
     return order if settle_order(values, order) else np.argsort(values, kind="stable")
+
+
+@kernel
+def write_entries(bits, least, entries):
+    """Write the key of each number, the upper half of an integer that ascends with it, above its position."""
+    for position in range(bits.size):
+        number = bits[position] if bits[position] != NEGATIVE_ZERO else 0
+        key = ((number ^ ((number >> 63) & ALL_BUT_THE_SIGN)) >> 32) + KEY_OF_ZERO - least
+        entries[position] = (key << 32) | position
 
 
 @kernel

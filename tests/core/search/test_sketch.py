@@ -57,7 +57,8 @@ def test_all_directions_find_the_nearest_of_all(rounded):
 def test_estimates_are_those_of_the_directions_and_all_lengths():
     X = decaying(300, 30, seed=1).astype(np.float64)
     directions = principal_directions(X - X.mean(axis=0), 6)
-    made, z = Sketch(X, directions), np.ldexp(X - X.mean(axis=0), -sketch.exponent_of(X))
+    made, exponent = Sketch(X, directions), np.frexp(np.abs(X - X.mean(axis=0)).max())[1]
+    z = np.ldexp(X - X.mean(axis=0), -exponent)
     expected = (z * z).sum(axis=1) / 2 - (z @ directions) @ (z @ directions).T
     np.fill_diagonal(expected, np.inf)
     listed, estimates = made.listed(np.arange(300), K, all_of(300))
@@ -166,8 +167,43 @@ def test_of_a_few_samples_all_directions_find_the_nearest(rounded):
     assert (np.diff(estimates, axis=1) >= 0).all()
 
 
-def test_the_exponent_is_that_of_the_largest_coordinate():
-    assert [sketch.exponent_of(np.array([[x, 0.5]])) for x in (1.0, 3.9, -4.0, 0.0)] == [1, 2, 3, 0]
+@pytest.mark.parametrize(("half", "exponent"), [(0.4, -1), (1.0, 1), (3.9, 2), (4.0, 3)])
+def test_no_usual_coordinate_reaches_the_power_of_two_of_a_frame(half, exponent):
+    frame, is_usual = sketch.frame_of(np.array([[7.0 - half, 0.0], [7.0 + half, 0.0]]))
+    assert frame.centre.tolist() == [7.0, 0.0]
+    assert frame.exponent == exponent
+    assert is_usual.all()
+
+
+def test_identical_rows_have_a_frame():
+    frame, is_usual = sketch.frame_of(np.full((3, 2), 5.0))
+    assert (frame.centre.tolist(), frame.exponent, is_usual.all()) == ([5.0, 5.0], 0, True)
+    few_differ = np.zeros((9, 2))
+    few_differ[0] = 1.0, 3.0
+    assert sketch.frame_of(few_differ)[1].all()
+
+
+@pytest.mark.parametrize("far", [1e4, 1e9, 1e30, 1e140])
+def test_far_rows_do_not_count_for_the_frame_and_stay_finite(far):
+    X = decaying(300, 30).astype(np.float64)
+    near = sketch.frame_of(X[1:])[0]
+    X[0, 3] = far
+    frame, is_usual = sketch.frame_of(X)
+    np.testing.assert_array_equal(is_usual, np.arange(300) > 0)
+    np.testing.assert_array_equal(frame.centre, near.centre)
+    assert frame.exponent == near.exponent
+    assert np.isfinite(Sketch(X, np.eye(30), frame).factors).all()
+
+
+@pytest.mark.parametrize("far", [1e9, 1e30])
+def test_one_far_value_costs_the_others_no_neighbours(far):
+    X = decaying(600, 40).astype(np.float64)
+    X[0, 0] = far
+    rows = np.arange(1, 600, 7)
+    expected = BruteForceSearch(EuclideanDistances(X)).query(rows, K)
+    found, lengths = Sketch(X, np.eye(40)).nearest(rows, K, all_of(600))
+    np.testing.assert_array_equal(found, expected.indices)
+    np.testing.assert_array_equal(lengths, expected.distances)
 
 
 def share_listed(some, sketched):

@@ -15,7 +15,7 @@ Whether it does is tried on a few samples; for other data there is none.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,21 @@ ROWS_DRAWN = 2048  # from which the directions are found, ...
 ROWS_TRIED, NEIGHBORS_TRIED = 512, 4  # ... and where it is tried whether they suffice: ...
 SHARE_LISTED = 0.99  # ... so many of the nearest must be on the short lists
 LISTED_PER_NEIGHBOR = 1.5  # samples to measure
+FAR = 2.0**8  # times as far out as is usual: a row that a sketch is not made for
+FARTHEST = 2.0**55  # in units of the frame: squares of coordinates stay finite in float32
 MOST_EXACT = 2.0**53  # whole numbers up to here are exact in float64
+
+
+class Frame(NamedTuple):
+    """Where and how large the samples are, but for a few far ones: these would cost the others their precision."""
+
+    centre: NDArray[np.float64]
+    exponent: int  # of the power of two that no usual coordinate reaches, so that squares neither overflow nor vanish
+
+    def written(self, points: NDArray[Any]) -> NDArray[np.float64]:
+        """Return samples in this frame; what is farther than anything matters is cut off."""
+        with np.errstate(over="ignore"):
+            return np.clip(np.ldexp(points - self.centre, -self.exponent), -FARTHEST, FARTHEST)
 
 
 class Sketch(Products):
@@ -47,15 +61,21 @@ class Sketch(Products):
         Orthogonal directions of length one.
     """
 
-    def __init__(self, points: NDArray[Any], directions: NDArray[np.float64], execution: Execution = SERIAL):
+    def __init__(
+        self,
+        points: NDArray[Any],
+        directions: NDArray[np.float64],
+        frame: Frame | None = None,
+        execution: Execution = SERIAL,
+    ):
         self.points, self.is_whole = points, has_whole_squares(points)
-        centre, exponent = points.mean(axis=0, dtype=np.float64), exponent_of(points)
+        self.frame = frame_of(points.astype(np.float64))[0] if frame is None else frame
         super().__init__(np.empty((len(points), directions.shape[1] + 1), dtype=np.float32))
         rounded = directions.astype(np.float32)
 
         def sketch(start: int, stop: int) -> None:
             with one_blas_thread():
-                moved = np.ldexp(points[start:stop] - centre, -exponent).astype(np.float32)
+                moved = self.frame.written(points[start:stop]).astype(np.float32)
                 self.factors[start:stop, :-1] = moved @ rounded
             self.factors[start:stop, -1] = np.einsum("ij,ij->i", moved, moved) / 2
 
@@ -95,8 +115,9 @@ def sketch_of(points: NDArray[Any], seed: int, execution: Execution = SERIAL) ->
     if n_features < FEWEST_FEATURES:
         return None
     drawn = np.random.default_rng(seed).choice(n_samples, min(n_samples, ROWS_DRAWN), replace=False)
-    some = np.ldexp(points[drawn].astype(np.float64), -exponent_of(points))
-    some -= some.mean(axis=0)
+    some = points[drawn].astype(np.float64)
+    frame, is_usual = frame_of(some)
+    some = frame.written(some[is_usual])
     with one_blas_thread():  # more could add in another order
         directions = principal_directions(some, n_features // FEATURES_PER_DIRECTION)
         sketched = some @ directions
@@ -104,14 +125,18 @@ def sketch_of(points: NDArray[Any], seed: int, execution: Execution = SERIAL) ->
         nearest = np.argpartition(estimates_of(some, half_squares), NEIGHBORS_TRIED, axis=1)[:, :NEIGHBORS_TRIED]
         while count <= directions.shape[1]:
             if share_listed(sketched[:, :count], half_squares, nearest) >= SHARE_LISTED:
-                return Sketch(points, directions[:, :count], execution)
+                return Sketch(points, directions[:, :count], frame, execution)
             count *= 2
     return None
 
 
-def exponent_of(points: NDArray[Any]) -> int:
-    """Return the power of two that no coordinate reaches, so that squares neither overflow nor vanish."""
-    return int(np.frexp(max(abs(float(points.max())), abs(float(points.min()))))[1])
+def frame_of(rows: NDArray[np.float64]) -> tuple[Frame, NDArray[np.bool_]]:
+    """Return the frame of some samples, and which of them are usual, not far out."""
+    with np.errstate(over="ignore"):
+        size = np.abs(rows - np.median(rows, axis=0)).max(axis=1)
+    is_usual = size <= FAR * np.median(size[size > 0.0]) if size.any() else np.ones(len(rows), dtype=np.bool_)
+    centre = rows[is_usual].mean(axis=0)
+    return Frame(centre, int(np.frexp(np.abs(rows[is_usual] - centre).max())[1])), is_usual
 
 
 def principal_directions(some: NDArray[np.float64], most: int) -> NDArray[np.float64]:
