@@ -99,7 +99,8 @@ def fit(files: list[Path], labels: Path, client: Any, n_features: int) -> dict[s
     """Fit the rows of files, write their labels, and return what that takes."""
     from kfuse.dask import KFuse, parquet  # noqa: PLC0415
 
-    KFuse().fit(np.random.default_rng(0).random((5000, n_features))).labels_.compute()  # compiles
+    warm_up(n_features)
+    client.run(warm_up, n_features)  # or else a worker that had no box of the small fit would load all in the large one
     log = MemoryLog([*client.run(os.getpid).values(), os.getpid()])
     log.start()
     lines = io.StringIO()
@@ -119,6 +120,16 @@ def fit(files: list[Path], labels: Path, client: Any, n_features: int) -> dict[s
         "leaves": model.tree_.n_leaves,
         "k": model.n_neighbors_,
     }
+
+
+def warm_up(n_features: int) -> None:
+    """Compile all kernels, or load them, in this process."""
+    import dask  # noqa: PLC0415
+
+    from kfuse.dask import KFuse  # noqa: PLC0415
+
+    with dask.config.set(scheduler="synchronous"):
+        KFuse().fit(np.random.default_rng(0).random((5000, n_features))).labels_.compute()
 
 
 def write(n_samples: int, n_features: int, folder: Path) -> list[Path]:

@@ -71,7 +71,9 @@ def _name(decision: Decision) -> str:
 def _said(decision: Decision) -> tuple[str, str, str]:
     why = spelled(decision.reason)
     if decision.imputed:
-        filled = f"{counted(decision.imputed, 'missing value')}: {FILLED.get(decision.role, 'the median')}"
+        is_told = "taken as missing" in why  # some are named already, so this is the number of all
+        missing = f"{decision.imputed:,} missing in all" if is_told else counted(decision.imputed, "missing value")
+        filled = f"{missing}: {FILLED.get(decision.role, 'the median')}"
         why = f"{why}; {filled}" if why else filled
     return decision.role, decision.scaling or "no", why
 
