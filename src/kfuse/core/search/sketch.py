@@ -59,6 +59,10 @@ class Sketch(Products):
         The samples.
     directions : ndarray of shape (n_features, n_directions)
         Orthogonal directions of length one.
+    frame : Frame or None, default=None
+        Where the samples are; None to find out from all of them.
+    execution : Execution, default=SERIAL
+        The threads to compute it with.
     """
 
     def __init__(
