@@ -15,6 +15,7 @@ from numpy.lib import format as npy
 
 from kfuse import KFuse
 from kfuse.tables.formats import WRITABLE, format_of
+from kfuse.tables.reading import without_padding
 from tests.cli.command_line import DATA, TWO, call, fails
 from tests.tables.in_memory import FRAME, POINTS, saved, written
 
@@ -267,3 +268,12 @@ def test_formats_by_start_then_name_then_first_character(tmp_path):
     assert format_of(b"{a}\n1", tmp_path / "x.csv") == "csv"
     assert format_of(b"\xef\xbb\xbf {}", tmp_path / "x") == "jsonl"
     assert format_of(b"a\tb", tmp_path / "x.TSV.GZ") == "tsv"
+
+
+@pytest.mark.parametrize("n_breaks", [0, 1, 2**20 - 1, 2**20, 3 * 2**20 + 5])
+def test_long_white_space_after_json_is_dropped_before_it_is_read(n_breaks):
+    text = b'[{"x": 1, "y": 2}, {"x": 3, "y": 4}]'
+    kept = without_padding(text + b"\n" * n_breaks)
+    assert kept.startswith(text)
+    assert not kept[len(text) :].strip()
+    assert len(kept) < len(text) + 2**20 + 1

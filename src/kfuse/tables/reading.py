@@ -128,8 +128,19 @@ def _arrow(content: bytes, name: str) -> pl.DataFrame:
     return pl.read_ipc(io.BytesIO(content))
 
 
+def without_padding(content: bytes) -> bytes:
+    """Return JSON without the white space that follows it, if that is long; less is not worth a copy.
+
+    A kilobyte of gzip can end in a gigabyte of line breaks, which the reader would hold several times.
+    """
+    end = len(content)
+    while end > PADDING and not content[end - PADDING : end].strip():
+        end -= PADDING
+    return content[:end]
+
+
 def _json(content: bytes, name: str) -> pl.DataFrame:
-    content = without_mark(content, name)
+    content = without_padding(without_mark(content, name))
     gate.check_estimate(objects.estimate(content, lines=False), name)
     frame = pl.read_json(io.BytesIO(content), infer_schema_length=None)
     is_object = frame.height == 1 and content.lstrip().startswith(b"{")
@@ -152,7 +163,7 @@ def _records(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _json_lines(content: bytes, name: str) -> pl.DataFrame:
-    content = without_mark(content, name)
+    content = without_padding(without_mark(content, name))
     gate.check_estimate(objects.estimate(content, lines=True), name)
     return _with_rows(pl.read_ndjson(io.BytesIO(content), infer_schema_length=None), name)
 
@@ -167,6 +178,7 @@ def _with_rows(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     return frame
 
 
+PADDING = 2**20  # bytes of white space that are looked at together
 NOT_A_NUMBER = re.compile(rb"[\[:,]\s*-?(NaN|Infinity)\b")  # as a value that is no text
 NO_JSON = "it has NaN or Infinity, which JSON does not: write null instead"
 
