@@ -1,8 +1,8 @@
 """A sketch of the samples: their coordinates in the few directions in which they differ most.
 
 In hundreds of dimensions, looking at a sample is expensive, and most of what is looked at is far away, which a few
-directions tell as well: the principal ones of some samples, drawn at random. With z the samples moved to their mean,
-and p their coordinates in these directions,
+directions tell as well: the principal ones of some samples, drawn at random. With z the samples moved to the mean of
+those that are not far out, and p their coordinates in these directions,
 
     d(i, j)^2 / 2  =  |z_i|^2 / 2 + |z_j|^2 / 2 - z_i . z_j  ~  |z_i|^2 / 2 + |z_j|^2 / 2 - p_i . p_j
 
